@@ -22,9 +22,9 @@ LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known of a file, or of the cells of a notebook: its scripts, what is wrong in them.
+    """A file, or the cells of a notebook, with its scripts and its mistakes.
 
-    `fixed` is what was wrong before; of `not_python` no tree could be made.
+    `fixed` are the mistakes that were there before; `not_python` are the sources without a tree.
     """
 
     sources: tuple[Source, ...]
@@ -47,10 +47,10 @@ def look(sources: Sequence[Source], strict: bool | None) -> Looked:
 
 
 def mend(looked: Looked, strict: bool | None) -> Looked:
-    """The texts with their fixes applied, and with those of the mistakes that then are found.
+    """Apply the fixes, and those of the mistakes that then are found.
 
-    Ends when nothing is left that has a fix, when the texts come up again, or after `ROUNDS`. Fixes
-    after which a text is no longer Python are not taken.
+    Ends when nothing is left that has a fix, when the same sources come up again, or after
+    `ROUNDS`. Fixes after which a source is no longer Python are not taken.
     """
     seen = {looked.sources}
     for _ in range(ROUNDS):
@@ -71,7 +71,7 @@ def mend(looked: Looked, strict: bool | None) -> Looked:
 
 
 def difference(before: Source, after: Source, mark: str = "") -> str:
-    """The changes of a text in the form that `patch` reads; empty when there are none.
+    """The changes of a file in the form that `patch` reads; empty when there are none.
 
     `mark` is what the file begins with that is no part of its text: a byte order mark.
     """

@@ -1,8 +1,8 @@
 """`relaxscript check`: the mistakes in files, without running anything of them.
 
-With `fix`, what has a fix is mended in the files; with `diff`, the changes are shown instead. Where
-data goes to the standard output (JSON, SARIF, changes, a mended text that came from the standard
-input), the report goes to the standard error.
+With `fix`, what has a fix is mended in the files; with `diff`, the changes are shown instead. The
+report goes to the standard error where data goes to the standard output: JSON, SARIF, changes, or
+mended source that came from the standard input.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Chec
 
 
 def whole_text(before: Source, sources: Sequence[Source]) -> str:
-    """The text of a file that is now `sources`: of a notebook its cells, of others all of it."""
+    """The content of a file that is now `sources`: of a notebook its cells, else all of it."""
     return with_cells(before, sources) if is_notebook(before.filename) else sources[0].text
 
 
 def put(file: str, before: FileText, after: Source) -> None:
-    """Where a mended text belongs: back into its file, or onto the standard output."""
+    """Write mended source back into its file, or to the standard output."""
     if file == "-":
         emit(encoded(file, before, after.text))
     elif after != before.source:
@@ -109,7 +109,7 @@ def emit(data: bytes) -> None:
 
 
 def report(checked: Sequence[Checked], stream: TextIO, verb: str) -> None:
-    """What was fixed and a summary on `stream`, what is left drawn on the standard error."""
+    """Print the fixed mistakes and a summary on `stream`, and draw those left on standard error."""
     fixed = [diagnostic for file in checked for diagnostic in file.fixed]
     for diagnostic in fixed:
         place = diagnostic.span or diagnostic.fix[0].span

@@ -1,4 +1,4 @@
-"""What can be written after `relaxscript`, and what its exit status means.
+"""The command line `relaxscript`, its commands and its exit status.
 
 Data goes to the standard output, complaints go to the standard error. The exit status is 0 when
 all is well, 1 when a program has mistakes or something does not work, and 2 when the command itself

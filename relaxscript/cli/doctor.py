@@ -128,7 +128,7 @@ def installation() -> list[Finding]:
 
 
 def needs() -> list[Need]:
-    """What the installed metadata asks for; the two packages we look into when there is none."""
+    """The requirements of the installed metadata; without it, the two packages we look into."""
     try:
         lines = metadata.requires("relaxscript") or []
     except metadata.PackageNotFoundError:
@@ -174,14 +174,14 @@ def llvm_says(name: str) -> str:
 
 
 def threads() -> int:
-    """How many threads this process may run at a time."""
+    """The number of threads that this process may run at a time."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def visibility(package: Path = PACKAGE) -> list[Finding]:
-    """Whether editors find a package, and Python does in the folder that holds its clone.
+    """True if editors find a package, and Python does in the folder that holds its clone.
 
     There the clone itself, which has the package's name, may be taken for it.
     """
@@ -240,7 +240,7 @@ def trials() -> list[Finding]:
 
 
 def trial(what: str, executor: Callable[[IRModule], Any]) -> Finding:
-    """Whether an executor computes what numpy does; whatever it raises is part of the report."""
+    """True if an executor computes what numpy does; whatever it raises is part of the report."""
     x = np.arange(8, dtype="float32").reshape(2, 4) - 4
     w = np.arange(12, dtype="float32").reshape(4, 3) % 5 - 1
     try:

@@ -31,7 +31,7 @@ _NOT_WRITTEN_HERE = ("__pycache__", "build", "dist", "node_modules", "site-packa
 
 
 class FileText(NamedTuple):
-    """A file as text, and what is needed to write it back: its bytes, and how they are read."""
+    """A file as a source, and what writing it back needs: its bytes and their encoding."""
 
     source: Source
     raw: bytes
@@ -39,12 +39,12 @@ class FileText(NamedTuple):
 
 
 def read(file: str) -> Source:
-    """The text of a file, "-" being the standard input; raises RX0701 when it cannot be read."""
+    """The source in a file, "-" being the standard input; raises RX0701 when it cannot be read."""
     return read_text(file).source
 
 
 def sources_of(file: str) -> list[Source]:
-    """The text of a file, or the cells of a notebook; raises RX0701 as `read` does."""
+    """The source in a file, or the cells of a notebook; raises RX0701 as `read` does."""
     return sources_in(read(file))
 
 
@@ -126,8 +126,8 @@ def write_back(file: str, before: FileText, text: str) -> None:
     """Replace the text of a file that was read as `before`; a link stays a link.
 
     Encoding, byte order mark, line ends and permissions stay. The new text is written beside the
-    file and takes its place in one step. Raises RX0707, and the file stays as it was, when it may
-    not be written, is no plain file, has changed since it was read, or cannot hold the text.
+    file and takes its place in one step. Raises RX0707 when the file may not be written, is no
+    plain file, has changed since it was read, or cannot hold the text; then it stays as it was.
     """
     path = Path(os.path.realpath(file))
     data = encoded(file, before, text)
@@ -143,7 +143,7 @@ def write_back(file: str, before: FileText, text: str) -> None:
 
 
 def encoded(file: str, before: FileText, text: str) -> bytes:
-    """A text as the file that was read as `before` would hold it; raises RX0707."""
+    """The bytes of `text` in a file that was read as `before`; raises RX0707."""
     if before.source.text.encode(before.encoding) != before.raw:
         raise _unwritable(file, f"its {before.encoding} cannot be written as it was read")
     try:

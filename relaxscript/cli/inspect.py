@@ -18,7 +18,7 @@ def inspect_file(file: str) -> int:
 
 
 def described(found: Contents) -> list[str]:
-    """What is to be known of a program beside its script."""
+    """The facts about a program beside its script."""
     lines = [f"saved by {readable(found.made_by)} for the target {readable(str(found.target))}"]
     for noun, names in (("PackedFunc", found.packed_funcs), ("C function", found.c_functions)):
         if names:

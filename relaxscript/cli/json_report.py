@@ -1,4 +1,4 @@
-"""What `relaxscript check` found, as one JSON document for other programs.
+"""The mistakes that `relaxscript check` found, as one JSON document for other programs.
 
     {
       "version": 1,                   what this description is about; new members may be added to it

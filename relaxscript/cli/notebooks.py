@@ -31,7 +31,7 @@ def is_notebook(file: str) -> bool:
 def cells_of(file: str, text: str) -> list[Source]:
     """The cells of Python in a notebook, numbered from 1 as they are when all are run in turn.
 
-    Raises `ValueError` for a text that is no notebook.
+    Raises `ValueError` for what is no notebook.
     """
     try:
         cells = json.loads(text)["cells"]
@@ -42,12 +42,12 @@ def cells_of(file: str, text: str) -> list[Source]:
 
 
 def _text_of(source: Any) -> str:
-    """The text of a cell, which is saved whole or as a list of lines."""
+    """The source of a cell, which is saved whole or as a list of lines."""
     return source if isinstance(source, str) else "".join(source)
 
 
 def plain_python(text: str) -> str:
-    """The text of a cell in which magics are comments; all lines keep their numbers."""
+    """The source of a cell in which magics are comments; all lines keep their numbers."""
     first = next((line for line in text.split("\n") if line.strip()), "")
     if first.startswith("%%"):
         if not first.startswith(_OF_PYTHON):
@@ -62,7 +62,7 @@ def plain_python(text: str) -> str:
 
 
 class _Part(NamedTuple):
-    """A part of an object or array in a text of JSON: its name in an object, and its place."""
+    """A part of an object or array in JSON: its name in an object, and its place."""
 
     name: str | None
     start: int
@@ -87,7 +87,7 @@ def with_cells(notebook: Source, cells: Sequence[Source]) -> str:
 
 
 def _places_of_code(text: str) -> list[_Part]:
-    """Where the sources of the cells of Python stand in the text of a notebook."""
+    """The places of the sources of the cells of Python in a notebook's JSON."""
     whole = {part.name: part for part in _parts(text, _end_of_space(text, 0))}
     cells = [
         {part.name: part for part in _parts(text, cell.start)}
@@ -102,7 +102,7 @@ def _is_code(kind: str) -> bool:
 
 
 def _spelled(text: str, place: _Part, cell: str) -> str:
-    """A cell as JSON in the place of another: a text for a text, a list of lines for a list."""
+    """A cell as JSON in the place of another: a string for a string, a list of lines for a list."""
     ascii_only = text.isascii() and _ESCAPED.search(text) is not None
     if text[place.start] == '"':
         return json.dumps(cell, ensure_ascii=ascii_only)

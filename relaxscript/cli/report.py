@@ -1,4 +1,4 @@
-"""How the commands complain: diagnostics drawn on the standard error, in colour on a terminal."""
+"""The report of a command: diagnostics drawn on the standard error, in colour on a terminal."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def frames_of(file: str, trace: TracebackType | None) -> TracebackType | None:
 
 
 def output_is_closed() -> bool:
-    """Whether nobody reads the standard output any more; False where that cannot be asked."""
+    """True if nobody reads the standard output any more; False where that cannot be asked."""
     try:
         asked = select.poll()
         asked.register(sys.stdout.fileno(), 0)

@@ -1,4 +1,4 @@
-"""What of Python, numpy and math is evaluated where a file is looked at and not run.
+"""The calls of Python, numpy and math that are evaluated in a file that is not run.
 
 Values of these can only compute: none reads or writes a file, none prints, and what is made is not
 large. All else that a file uses is known only when the file runs.
@@ -55,7 +55,7 @@ def outer_module(name: str) -> Any:
 
 
 def member_of(owner: Any, name: str) -> tuple[bool, Any]:
-    """Whether an attribute of a value may be had, and what it is. Raises as `getattr` does."""
+    """An attribute of a value, after whether it may be read. Raises as `getattr` does."""
     if isinstance(owner, ModuleType):
         if owner not in (np, np.random, math):
             return False, None
@@ -83,7 +83,7 @@ def _may_be_named(owner: ModuleType, name: str, value: Any) -> bool:
 
 
 def is_harmless(callee: Any, args: Iterable[Any]) -> bool:
-    """Whether a callable may be called with these arguments: it only computes, and not much.
+    """True if a callable may be called with these arguments: it only computes, and not much.
 
     What is asked came from here: a function that does more is the value of no name.
     """

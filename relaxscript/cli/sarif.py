@@ -1,4 +1,4 @@
-"""What `relaxscript check` found as SARIF 2.1.0, which code hosts and editors show.
+"""The mistakes that `relaxscript check` found as SARIF 2.1.0, which code hosts and editors show.
 
 One run; its rules are the pages of the codes that were found. A result points at the culprit; the
 other places that matter are related locations, and notes and help follow the message. Columns count
@@ -60,7 +60,7 @@ def as_sarif(checked: Sequence[Checked]) -> dict[str, Any]:
 
 
 def _is_of_the_tool(diagnostic: Diagnostic) -> bool:
-    """Whether it says that a file could not be looked at, and nothing of what is in it."""
+    """True if it says that a file could not be looked at, and nothing of what is in it."""
     return diagnostic.code.startswith("RX07")
 
 
@@ -146,5 +146,5 @@ def _message(diagnostic: Diagnostic) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text in which braces stand for themselves, and brackets make no link."""
+    """A string in which braces are themselves, and brackets make no link."""
     return LINK.sub(r"\\[", text.replace("{", "{{").replace("}", "}}"))

@@ -92,7 +92,7 @@ def definitions(
 
 
 def tree_of(source: Source) -> tuple[Source, ast.Module]:
-    """A text with its tree; raises RX0113 where it is not Python."""
+    """A source with its tree; raises RX0113 where it is not Python."""
     if source.cell is None:
         return parse_text(source.filename, source.text)
     try:
@@ -129,7 +129,7 @@ class _ScriptFinder(FileReader):
             self.block(node.body, [dict.fromkeys(parameters, UNKNOWN), *scopes], prefix)
 
     def found(self) -> list[Script]:
-        """The scripts in the order in which they stand."""
+        """The scripts in their order in the file."""
         ordered = sorted(self.scripts, key=lambda pair: (pair[0], pair[1].line))
         return [script for _, script in ordered]
 
@@ -279,7 +279,7 @@ _DECORATORS = ("ir_module", "function", "func", "prim_func", "macro")
 
 
 def imports_ours(tree: ast.Module) -> bool:
-    """Whether a file imports our namespaces anywhere, and so has those only that it imports."""
+    """True if a file imports our namespaces anywhere, and so has those only that it imports."""
     nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
     return any(value is not UNKNOWN for node in nodes for value in imported(node).values())
 

@@ -1,4 +1,4 @@
-"""What makes PrimFuncs run: each kind of target is one registered object.
+"""Backends, which make PrimFuncs run: each kind of target is one registered object.
 
 register_backend(Backend("mine", lambda functions, module, target: {...}))
 rx.build(module, "mine")
@@ -56,7 +56,7 @@ def register_backend(backend: Backend) -> Backend:
 
 
 def backend_for(target: Target) -> Backend:
-    """What runs PrimFuncs on a target; raises `DiagnosticError` (RX0703) for an unknown kind."""
+    """The backend of a target; raises `DiagnosticError` (RX0703) for an unknown kind."""
     if target.kind not in BACKENDS:
         raise unknown_name("target", target.kind, list(BACKENDS))
     return BACKENDS[target.kind]
@@ -109,7 +109,7 @@ def _llvm_options(target: Target) -> dict[str, Any]:
 
 
 def _level(value: Any) -> int:
-    """How hard LLVM tries; a program without PrimFuncs, too, is told what no level is."""
+    """The level of optimisation by LLVM; a wrong one is refused without PrimFuncs, too."""
     for level in range(4):
         if value in (level, str(level)) and not isinstance(value, bool):
             return level

@@ -1,8 +1,8 @@
-"""What each operator of Relax means: script, IR, StructInfo and numpy, defined in one place each.
+"""The operators of Relax: script, IR, StructInfo and numpy meaning, each defined in one place.
 
 Start with `opdef/operator.py` (what a definition is), then any file of operators. The
 registry is complete once this package is imported. `namespace.py` holds the names that `R.` offers;
-here they stand beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` ...).
+here they are beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` ...).
 """
 
 from __future__ import annotations

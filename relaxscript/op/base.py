@@ -1,7 +1,7 @@
 """Operators on values of any kind: shapes, scalars, printing, assertions, closures.
 
-Source: spec "Notable Operators"; TVM `relax.print`, `relax.assert_op` for the texts of formats.
-Calls of PrimFuncs and packed functions stand in `calls.py`.
+Source: spec "Notable Operators"; TVM `relax.print`, `relax.assert_op` for the strings of formats.
+Calls of PrimFuncs and packed functions are in `calls.py`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
 
 @op(traits={Trait.AS_IS})
 def tensor_to_shape(expr: Tensor) -> Shape:
-    """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
+    """The shape whose dimensions are the elements of a tensor of rank 1 and dtype int64."""
     return Shape(int(dim) for dim in expr)
 
 
@@ -123,7 +123,7 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
 
 @op()
 def shape_to_tensor(expr: ShapeLike) -> Tensor:
-    """The dimensions of a shape as a tensor of rank 1 and data type int64."""
+    """The dimensions of a shape as a tensor of rank 1 and dtype int64."""
     return np.array(expr, np.int64)
 
 
@@ -137,7 +137,7 @@ def _(context: InferContext, expr: ShapeStructInfo) -> StructInfo:
 def compute_prim_value(value: ShapeLike) -> Value:
     """The value of a scalar expression, given as the only dimension of a shape.
 
-    `R.prim_value(n * 2)` stands for it. Unlike the dimension of a tensor it may be negative.
+    In script it is `R.prim_value(n * 2)`. Unlike the dimension of a tensor it may be negative.
     """
     (only,) = value
     return only
@@ -146,7 +146,7 @@ def compute_prim_value(value: ShapeLike) -> Value:
 @compute_prim_value.prepare_rule
 def _(bound: dict[str, Any]) -> dict[str, Any]:
     value = bound["value"]
-    if isinstance(value, prim.PrimExpr):  # of any data type, where a dimension is an integer
+    if isinstance(value, prim.PrimExpr):  # of any dtype, where a dimension is an integer
         return {"value": ShapeExpr.make((value,))}
     return bound
 
@@ -167,7 +167,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 
 def _shape_fact(shape: ShapeStructInfo) -> str:
-    """What is known of a shape value."""
+    """A fact about a shape value, as a message says it."""
     return "a shape" if shape.ndim < 0 else f"a shape of {shape.ndim} dimensions"
 
 

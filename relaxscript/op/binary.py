@@ -1,4 +1,4 @@
-"""Operators on two tensors of one data type, element by element, with numpy's broadcasting.
+"""Operators on two tensors of one dtype, element by element, with numpy's broadcasting.
 
 Source: numpy's functions of the same names; division of integers as in C (TVM's `divide`, `mod`).
 """
@@ -67,9 +67,9 @@ atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angl
 log_add_exp  = elementwise("log_add_exp",  "float",   _log_add_exp,    "`log(exp(x1) + exp(x2))`, without overflow.")
 maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.")
 minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.")
-logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "Whether both `x1` and `x2` are true; both are evaluated.", "and")
-logical_or   = elementwise("logical_or",   "bool",    np.logical_or,   "Whether `x1` or `x2` is true; both are evaluated.", "or")
-logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "Whether exactly one of `x1` and `x2` is true.")
+logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "True where both `x1` and `x2` are true; both are evaluated.", "and")
+logical_or   = elementwise("logical_or",   "bool",    np.logical_or,   "True where `x1` or `x2` is true; both are evaluated.", "or")
+logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "True where exactly one of `x1` and `x2` is true.")
 bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&")
 bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|")
 bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^")

@@ -102,7 +102,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 @op(traits={Trait.CALLS_OUT, Trait.AS_IS})
 def call_pure_packed(func: Packed, *args: Value, sinfo_args: ResultInfo) -> Value:
-    """Call a packed function that has no side effects, so that it may stand in a dataflow block.
+    """Call a packed function that has no side effects, so that it may be in a dataflow block.
 
     `sinfo_args` describes the result.
     """

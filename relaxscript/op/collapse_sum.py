@@ -95,7 +95,7 @@ def _require_spread(
 
 @op()
 def size(expr: Tensor) -> Tensor:
-    """How many elements a tensor has, as a tensor of rank 0; int64."""
+    """The number of elements of a tensor, as a tensor of rank 0; int64."""
     return np.array(expr.size, np.int64)
 
 

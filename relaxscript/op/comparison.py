@@ -1,4 +1,4 @@
-"""Comparisons of two tensors of one data type, element by element; the results are bools.
+"""Comparisons of two tensors of one dtype, element by element; the results are bools.
 
 Source: numpy's functions of the same names. Every comparison with NaN is false but `not_equal`.
 """
@@ -13,10 +13,10 @@ __all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal
 
 # fmt: off
 # ruff: noqa: E501
-equal         = comparison("equal",         "any", np.equal,         "Whether `x1` equals `x2`.", "==")
-not_equal     = comparison("not_equal",     "any", np.not_equal,     "Whether `x1` differs from `x2`.", "!=")
-less          = comparison("less",          "any", np.less,          "Whether `x1` is below `x2`; False is below True.", "<")
-less_equal    = comparison("less_equal",    "any", np.less_equal,    "Whether `x1` is at most `x2`.", "<=")
-greater       = comparison("greater",       "any", np.greater,       "Whether `x1` is above `x2`.", ">")
-greater_equal = comparison("greater_equal", "any", np.greater_equal, "Whether `x1` is at least `x2`.", ">=")
+equal         = comparison("equal",         "any", np.equal,         "True where `x1` equals `x2`.", "==")
+not_equal     = comparison("not_equal",     "any", np.not_equal,     "True where `x1` differs from `x2`.", "!=")
+less          = comparison("less",          "any", np.less,          "True where `x1` is below `x2`; False is below True.", "<")
+less_equal    = comparison("less_equal",    "any", np.less_equal,    "True where `x1` is at most `x2`.", "<=")
+greater       = comparison("greater",       "any", np.greater,       "True where `x1` is above `x2`.", ">")
+greater_equal = comparison("greater_equal", "any", np.greater_equal, "True where `x1` is at least `x2`.", ">=")
 # fmt: on

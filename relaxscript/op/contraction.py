@@ -47,7 +47,7 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     Each operand has a letter for each of its axes; "..." stands for any number of further axes,
     which are compared from the right. Axes of one letter have one size, or 1 and are repeated. The
     result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
-    those whose letter stands once. The others are added up, floats in a wider type.
+    those whose letter is there once. The others are added up, floats in a wider type.
     """
     inputs, output = _read(subscripts)
     further = max(x.ndim - len(_letters(term)) for x, term in zip(operands, inputs))
@@ -157,7 +157,7 @@ def _rank(name: str, info: TensorStructInfo, term: str) -> int:
 
 
 def _labels(term: str, rank: int) -> list[_Label]:
-    """What the axes are called; an ellipsis takes what the letters leave of the `rank`."""
+    """The names of the axes; an ellipsis takes what the letters leave of the `rank`."""
     before, _, after = term.partition(_ELLIPSIS)
     return [*before, *range(len(before) + len(after) - rank, 0), *after]
 
@@ -195,7 +195,7 @@ def _measure(
 def _differing(
     name: str, axis: int, label: _Label, known: PrimExpr, dim: PrimExpr
 ) -> tuple[OperandError, str]:
-    """What to raise where the sizes of an axis do not go together, and what that axis is called."""
+    """The error for sizes of an axis that do not go together, and the name of that axis."""
     letter = label if isinstance(label, str) else _ELLIPSIS
     fact = f"has {dim_text(dim)} elements along axis {axis}, `{letter}`"
     also = {"subscripts": f"has {dim_text(known)} elements for `{letter}` elsewhere"}

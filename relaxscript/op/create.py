@@ -33,7 +33,7 @@ _DTYPE = Parameter("dtype", "attribute", None, annotation="DType | None")
 
 
 def _filling(bound: dict[str, Any]) -> dict[str, Any]:
-    """A Python number to fill with gets the data type that is asked for; else float32 or int32."""
+    """A Python number to fill with gets the dtype that is asked for; else float32 or int32."""
     value = bound["fill_value"]
     if type(value) not in (bool, int, float):
         return bound
@@ -66,7 +66,7 @@ def _require_single(value: TensorStructInfo) -> None:
 def full(shape: ShapeLike, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
     """A tensor of `shape` whose elements are all `fill_value`, a tensor of rank 0.
 
-    Its data type is `dtype`, or that of the value. A Python number is float32 or int32 unless
+    Its dtype is `dtype`, or that of the value. A Python number is float32 or int32 unless
     `dtype` says otherwise.
     """
     filled: Tensor = _fill(shape, fill_value, dtype)
@@ -88,7 +88,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 def full_like(x: Tensor, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
     """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
 
-    Its data type is `dtype`, or that of `x`.
+    Its dtype is `dtype`, or that of `x`.
     """
     filled: Tensor = _fill(x.shape, fill_value, dtype or DataType(x.dtype.name))
     return filled
@@ -142,13 +142,13 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 @op()
 def zeros_like(x: Tensor, dtype: DType | None = None) -> Tensor:
-    """A tensor of zeros of the shape of `x`, and of its data type unless `dtype` names one."""
+    """A tensor of zeros of the shape of `x`, and of its dtype unless `dtype` names one."""
     return np.zeros(x.shape, x.dtype if dtype is None else dtype.numpy)
 
 
 @op()
 def ones_like(x: Tensor, dtype: DType | None = None) -> Tensor:
-    """A tensor of ones of the shape of `x`, and of its data type unless `dtype` names one."""
+    """A tensor of ones of the shape of `x`, and of its dtype unless `dtype` names one."""
     return np.ones(x.shape, x.dtype if dtype is None else dtype.numpy)
 
 

@@ -1,4 +1,4 @@
-"""Conversion between data types."""
+"""Conversion between dtypes."""
 
 from __future__ import annotations
 

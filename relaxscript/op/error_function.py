@@ -98,7 +98,7 @@ _ERFC_Q = (
 
 
 def erf(x: Any) -> Any:
-    """The error function of floats, within 2 units in the last place of their data type."""
+    """The error function of floats, within 2 units in the last place of their dtype."""
     return _by_pieces(x, _erf, _erf_narrow)
 
 
@@ -110,7 +110,7 @@ def erfc(x: Any) -> Any:
 def gelu(x: Any) -> Any:
     """`x` times the standard normal distribution function, without cancellation.
 
-    Within 1 unit in the last place of the data type; of float64 within 3.
+    Within 1 unit in the last place of the dtype; of float64 within 3.
     """
     return _by_pieces(x, _gelu, _gelu_narrow)
 
@@ -285,7 +285,7 @@ def _rest_near(x: _Floats) -> _Floats:
 
 
 def _rest_far(x: _Floats) -> _Floats:
-    """The same for large `x`, by which erfc divides; 1 / sqrt(2) stands in the exponent too."""
+    """The same for large `x`, by which erfc divides; 1 / sqrt(2) is in the exponent too."""
     x = np.minimum(x, _NOTHING_LEFT / _SQRT_HALF)
     further = _far_exponent(2 / (x * x)) + (_FAR_SHIFT + _LOG_SQRT_HALF - _REST_SHIFT)
     value, rest = _gaussian(x, 0.5, _REST_SHIFT, further)

@@ -74,7 +74,7 @@ def _require_dims(
 
 @op(alike=())
 def gather_elements(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
-    """For each of `indices` the element of `data` that stands there along `axis`."""
+    """For each of `indices` the element of `data` at that index along `axis`."""
     places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     found: Tensor = data[tuple(places if part is None else part for part in rest)]
@@ -82,7 +82,7 @@ def gather_elements(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
 
 
 def _elsewhere(shape: tuple[int, ...], axis: int) -> list[Any]:
-    """The place of each element along all axes but `axis`, for which None stands."""
+    """The index of each element along all axes; None for `axis`."""
     grid: list[Any] = list(np.ogrid[tuple(slice(size) for size in shape)])
     grid[axis] = None
     return grid
@@ -105,7 +105,7 @@ def _(
 def scatter_elements(
     data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "update"
 ) -> Tensor:
-    """`data` with each of `updates` at the place along `axis` that stands in `indices`.
+    """`data` with each of `updates` at its index along `axis`, an element of `indices`.
 
     `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
     "min" combine both. What is put in one place several times is put in row-major order.
@@ -211,7 +211,7 @@ def _(
 def _depth(
     context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, batch_dims: int
 ) -> int | None:
-    """How many axes the places in `indices` go through; None where that is not known."""
+    """The number of axes that `indices` go through; None where that is not known."""
     rank, own = _rank(data), _rank(indices)
     if own == 0:
         raise OperandError("indices", "has rank 0", help="its last axis holds a place")

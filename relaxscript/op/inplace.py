@@ -56,9 +56,9 @@ def call_tir_inplace(
 ) -> Value:
     """Call a PrimFunc of the module that writes results into its arguments.
 
-    `inplace_indices` says for each result that `out_sinfo` describes which of `args` becomes it; -1
-    stands for a new tensor, which the PrimFunc is given behind its arguments. A tensor that is
-    written to must not be used afterwards.
+    `inplace_indices` has for each result that `out_sinfo` describes the argument that becomes it.
+    -1 is a new tensor, which the PrimFunc is given behind its arguments. A tensor that is written
+    to must not be used afterwards.
     """
     new = allocated([info for _, info in new_results(out_sinfo, inplace_indices)])
     gvar(*args, *(tir_vars or ()), *new)
@@ -158,7 +158,7 @@ def _require_one_each(indices: Sequence[int], results: int, described_by: str) -
 def _require_same(
     context: InferContext, index: int, given: StructInfo, name: str, result: TensorStructInfo
 ) -> None:
-    """Require that an argument has the data type and shape of the result that it becomes."""
+    """Require that an argument has the dtype and shape of the result that it becomes."""
     operand = f"args[{index}]"
     message = "a tensor that is written in place has the shape and dtype of its result"
     if not isinstance(given, TensorStructInfo):
@@ -191,9 +191,9 @@ def call_inplace_packed(
 ) -> Value:
     """Call a packed function that writes results into its arguments, and has no other effect.
 
-    `inplace_indices` says for each result that `sinfo_args` describes which of `args` becomes it;
-    -1 stands for a new tensor. The value is what the function returns, or those arguments where it
-    returns None. A tensor that is written to must not be used afterwards.
+    `inplace_indices` has for each result that `sinfo_args` describes the argument that becomes it;
+    -1 is a new tensor. The value is what the function returns, or those arguments where it returns
+    None. A tensor that is written to must not be used afterwards.
     """
     return returned_in_place(func(*args), args, inplace_indices)
 

@@ -1,7 +1,7 @@
-"""What a tensor is, asked while the program runs: its data type, its shape, how it lies in memory.
+"""Properties of a tensor, read while the program runs: its dtype, shape and layout in memory.
 
 Scripts write these as attributes, `x.shape[0]` or `x.dtype.bits`. Tensors of Relax are compact and
-in row-major order, so strides follow from the shape and offsets are 0. Data types are described as
+in row-major order, so strides follow from the shape and offsets are 0. Dtypes are described as
 DLPack does, but for bool, which is an unsigned integer of one bit. Source: TVM `relax.inspect`.
 """
 
@@ -35,7 +35,7 @@ _SMALL_FLOAT_CODES = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------- data types
+# ---------------------------------------------------------------- dtypes
 
 
 @op("inspect.tensor_dtype_code", traits={Trait.AS_IS})
@@ -102,7 +102,7 @@ def tensor_shape_i(x: Tensor, axis: Value) -> Value:
 
 @op("inspect.tensor_stride_i", traits={Trait.AS_IS})
 def tensor_stride_i(x: Tensor, axis: Value) -> Value:
-    """How many elements lie between neighbours along `axis`, a scalar; int64.
+    """The stride along `axis`, in elements, a scalar; int64.
 
     Raises `IndexError` for an axis that there is not.
     """
@@ -111,13 +111,13 @@ def tensor_stride_i(x: Tensor, axis: Value) -> Value:
 
 @op("inspect.tensor_byte_offset", traits={Trait.AS_IS})
 def tensor_byte_offset(x: Tensor) -> Value:
-    """Where in its memory the tensor begins, in bytes, which is 0; uint64."""
+    """The offset of the tensor in its memory, in bytes, which is 0; uint64."""
     return make_prim(0, "uint64")
 
 
 @op("inspect.tensor_elem_offset", traits={Trait.AS_IS})
 def tensor_elem_offset(x: Tensor) -> Value:
-    """Where in its memory the tensor begins, in elements, which is 0; int64."""
+    """The offset of the tensor in its memory, in elements, which is 0; int64."""
     return 0
 
 

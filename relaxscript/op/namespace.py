@@ -1,4 +1,4 @@
-"""The names that `R.` offers: every operator, and what stands for others.
+"""The names that `R.` offers: every operator, and the compositions of others.
 
 `__all__` is those names and nothing else; the families list their own.
 """

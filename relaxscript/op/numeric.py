@@ -25,7 +25,7 @@ __all__ = [
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """In which data type to add up values of `dtype`: floats in a wider one, integers in theirs."""
+    """The dtype in which to add up values of `dtype`: for floats a wider one."""
     if dtype.kind in "iub":
         return dtype
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
@@ -46,13 +46,13 @@ def quotient(total: Any, counts: Any) -> Any:
 
 
 def product_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """In which data type to multiply matrices: small floats in float32, others in their own."""
+    """The dtype in which to multiply matrices: float32 for small floats, else their own."""
     is_small = dtype.kind not in "iub" and dtype.itemsize <= 2
     return np.dtype(np.float32) if is_small else dtype
 
 
 def widened(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function computed in float32 at least, and rounded to the operand's data type once."""
+    """The function computed in float32 at least, and rounded to the operand's dtype once."""
 
     def wide(x: Any, *rest: Any, **attributes: Any) -> Any:
         if x.dtype.itemsize > 2:

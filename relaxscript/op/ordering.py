@@ -1,6 +1,6 @@
-"""The order of the elements of every data type: NaN is the largest and equal to itself, -0 is 0.
+"""The order of the elements of every dtype: NaN is the largest and equal to itself, -0 is 0.
 
-numpy puts NaN of the data types that it does not have itself (bfloat16, float8) anywhere, and
+numpy puts NaN of the dtypes that it does not have itself (bfloat16, float8) anywhere, and
 takes two NaN in slices for different. Sorting by these keys depends on neither.
 """
 

@@ -50,7 +50,7 @@ def part_of(parameter: Any, piece: Piece) -> Any:
 
 
 def by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> Any:
-    """What a function makes of `x`, where it combines elements along `axes` only."""
+    """Apply a function that combines elements along `axes` only, a part of `x` at a time."""
     if x.size <= PIECE:
         return function(x)
     result = np.empty(x.shape, x.dtype)
@@ -60,7 +60,7 @@ def by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> 
 
 
 def combined(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
-    """What a function makes of the elements of operands that are spread over one shape.
+    """Apply a function to the elements of operands that are broadcast to one shape.
 
     It may give them in a wider type; they are rounded to `dtype` once.
     """
@@ -74,7 +74,7 @@ def combined(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
 
 
 def reduced(function: Callable[..., Any], x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """What a function makes of `x` along `axes`, in its type; it takes `axes` and `keepdims`.
+    """Reduce `x` along `axes` by a function that takes `axes` and `keepdims`, in the dtype of `x`.
 
     Many results are made some at a time, so that the wider type of the sums is that of few.
     """

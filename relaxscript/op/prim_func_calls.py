@@ -45,7 +45,7 @@ _Named = list[tuple[str, TensorStructInfo]]
 
 
 class _Callee(NamedTuple):
-    """What is known of a PrimFunc: its buffers, by what they are called, and its integers."""
+    """A PrimFunc as its calls see it: its buffers by their names, and its integers."""
 
     name: str
     buffers: _Named

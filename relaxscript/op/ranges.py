@@ -50,7 +50,7 @@ def arange(
 
 
 def _count(first: Any, last: Any, by: Any) -> int:
-    """How many numbers a range has."""
+    """The number of elements of a range."""
     if isinstance(first, int) and isinstance(last, int) and isinstance(by, int):
         return int(max(-((first - last) // by), 0))
     return int(max(math.ceil((last - first) / by), 0))
@@ -156,7 +156,7 @@ def _(
 def eye_like(x: Tensor, k: Value = 0, dtype: DType | None = None) -> Tensor:
     """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
 
-    Its data type is that of `x` unless `dtype` names one.
+    Its dtype is that of `x` unless `dtype` names one.
     """
     element = x.dtype if dtype is None else dtype.numpy
     rows, columns = x.shape

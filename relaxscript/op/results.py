@@ -63,7 +63,7 @@ def require_packed(context: InferContext, callee: Expr) -> None:
 
 
 def derived_result(context: InferContext, call: Call, operator: str) -> StructInfo:
-    """What a packed function returns, as its type derives it or the call describes it.
+    """The StructInfo of a packed function's result, derived from its type or given by the call.
 
     Raises `OperandError` (RX0204) where the call describes nothing.
     """
@@ -166,7 +166,7 @@ def require_allocatable(out_sinfo: StructInfo) -> None:
 
 
 def inplace_indices(call: Call) -> tuple[int, ...]:
-    """Where each result of an in-place call is written."""
+    """The argument into which each result of an in-place call is written."""
     operator = lookup(call.op)  # type: ignore[arg-type]
     found: tuple[int, ...] = operator.attributes(call)["inplace_indices"]
     return found

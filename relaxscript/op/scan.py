@@ -32,7 +32,7 @@ def cumsum(
 ) -> Tensor:
     """The sums of all elements up to each along `axis`, or of all elements in row-major order.
 
-    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are added up in a wider type.
     """
     found: Tensor = _scanned(data, axis, dtype, exclusive, np.add, 0)
@@ -45,7 +45,7 @@ def cumprod(
 ) -> Tensor:
     """The products of all elements up to each along `axis`, or of all in row-major order.
 
-    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are multiplied in a wider type.
     """
     found: Tensor = _scanned(data, axis, dtype, exclusive, np.multiply, 1)

@@ -129,7 +129,7 @@ def _place(x: Any, axis: int | None, keepdims: bool, function: Callable[..., Any
 
 @op()
 def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where along `axis` the largest element stands, counted from 0; int64.
+    """The index of the largest element along `axis`, counted from 0; int64.
 
     Without `axis` the elements are counted in row-major order. The first of several, the first NaN
     if there is one, -1 where there is none.
@@ -140,7 +140,7 @@ def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor
 
 @op()
 def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where along `axis` the smallest element stands, counted from 0; int64.
+    """The index of the smallest element along `axis`, counted from 0; int64.
 
     Without `axis` the elements are counted in row-major order. The first of several, the first NaN
     if there is one, -1 where there is none.

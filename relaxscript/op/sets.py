@@ -1,4 +1,4 @@
-"""Which elements there are, and where they are. Source: numpy."""
+"""Distinct elements, and the indices of elements that are not 0. Source: numpy."""
 
 from __future__ import annotations
 
@@ -91,9 +91,10 @@ def _(
 
 @op()
 def nonzero(x: Tensor) -> Tensor:
-    """Where the elements are that are not 0: a row for each axis, a column for each element; int64.
+    """The indices of the elements that are not 0: a row for each axis, int64.
 
-    Of a tensor of rank 0 the one element counts as one along an axis.
+    There is a column for each element. The one element of a tensor of rank 0 counts as one along an
+    axis.
     """
     places: Any = np.nonzero(np.atleast_1d(x))
     return np.stack(places).astype(np.int64)

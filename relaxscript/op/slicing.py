@@ -1,7 +1,7 @@
 """Parts of tensors: ranges along axes, and axes turned round.
 
-Bounds are those of Python's slices: a negative one counts from the end, one that is too large stops
-at the end, and with a negative stride the elements come in reverse.
+Bounds are those of Python's slices: a negative one counts from the end, and one that is too large
+stops at the end. With a negative stride the elements come in reverse.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _known_axis(value: PrimExpr | None) -> int:
 
 
 def _length(context: InferContext, size: PrimExpr, part: _Range, inbound: bool) -> PrimExpr | None:
-    """How many elements a slice has along an axis; None where that cannot be said."""
+    """The number of elements of a slice along an axis; None where that cannot be said."""
     low, high, stride = part.begin, part.end, part.stride
     if inbound:
         for name, bound in (("begin", low), ("end", high)):
@@ -247,7 +247,7 @@ def _is_below(bound: PrimExpr) -> bool:
 
 
 def _is_number(bound: PrimExpr, value: int) -> bool:
-    """Whether a bound is at least as far from 0 as `value`, on its side."""
+    """True if a bound is at least as far from 0 as `value`, on its side."""
     if not isinstance(bound, IntImm):
         return False
     return bound.value >= value if value > 0 else bound.value <= value
@@ -339,7 +339,7 @@ def _require_length(context: InferContext, axis: int, a: PrimExpr | None, b: Pri
 def dynamic_strided_slice(x: Tensor, begin: Tensor, end: Tensor, strides: Tensor) -> Tensor:
     """`x[begin:end:strides]`, with one bound of each kind for each axis of `x`.
 
-    `begin`, `end` and `strides` are tensors of rank 1 and data type int64. Raises `ValueError` for
+    `begin`, `end` and `strides` are tensors of rank 1 and dtype int64. Raises `ValueError` for
     a stride of 0.
     """
     bounds = zip(begin.tolist(), end.tolist(), strides.tolist())

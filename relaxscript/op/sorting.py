@@ -29,7 +29,7 @@ __all__ = ["argsort", "sort", "topk"]
 
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
-    """Where along `axis` the elements in order are found."""
+    """The indices along `axis` that sort the elements."""
     keys = ordered_like(x)
     if not descending:
         return np.argsort(keys, axis=axis, kind="stable")
@@ -62,7 +62,7 @@ def argsort(
     descending: bool = False,
     dtype: DType = "int32",  # type: ignore[assignment]
 ) -> Tensor:
-    """Where along `axis` the elements in order are found, counted from 0."""
+    """The indices along `axis` that sort the elements, counted from 0."""
     found: Tensor = _order(data, axis, descending).astype(dtype.numpy)
     return found
 

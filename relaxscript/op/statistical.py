@@ -1,8 +1,8 @@
 """Operators that combine all elements along some axes.
 
-Sums, products, means and variances of floats are computed in a wider data type (float32 for those of
-16 bits and fewer, float64 for the others) and rounded once; those of integers wrap around. Source:
-numpy's functions of the same names.
+Sums, products, means and variances of floats are computed in a wider dtype and rounded once. It is
+float32 for floats of 16 bits and fewer, float64 for the others. Those of integers wrap around.
+Source: numpy's functions of the same names.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _rounded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """The least and the greatest value of a data type, infinities included."""
+    """The least and the greatest value of a dtype, infinities included."""
     match dtype.kind:
         case "b":
             return False, True

@@ -66,5 +66,5 @@ def tensor_in_storage(operator: Operator) -> None:
 
 
 def dtype_of(expr: Expr) -> DataType:
-    """The data type that an operand says, void where it is known only later."""
+    """The dtype that an operand says, void where it is known only later."""
     return expr.value if isinstance(expr, DataTypeImm) else DataType("void")

@@ -53,7 +53,7 @@ erf         = unary("erf",         "float",  error_function,          "The Gauss
 exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.")
 floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to an integer.")
 log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.")
-logical_not = unary("logical_not", "bool",   np.logical_not,          "Whether `x` is false.", "not")
+logical_not = unary("logical_not", "bool",   np.logical_not,          "True where `x` is false.", "not")
 negative    = unary("negative",    "number", np.negative,             "`-x`; integers wrap around.", "unary -")
 round       = unary("round",       "number", floats_only(np.rint),    "Rounded to the nearest integer, halves to the even one.")
 rsqrt       = unary("rsqrt",       "float",  _rsqrt,                  "1 divided by the square root.")
@@ -66,15 +66,15 @@ sqrt        = unary("sqrt",        "float",  np.sqrt,                 "The squar
 tan         = unary("tan",         "float",  np.tan,                  "The tangent of an angle in radians.")
 tanh        = unary("tanh",        "float",  np.tanh,                 "The hyperbolic tangent.")
 trunc       = unary("trunc",       "number", floats_only(np.trunc),   "Rounded towards 0 to an integer.")
-isfinite    = unary("isfinite",    "number", np.isfinite,             "Whether `x` is neither infinite nor NaN.", result=_BOOL)
-isinf       = unary("isinf",       "number", np.isinf,                "Whether `x` is infinite.",                 result=_BOOL)
-isnan       = unary("isnan",       "number", np.isnan,                "Whether `x` is NaN.",                      result=_BOOL)
+isfinite    = unary("isfinite",    "number", np.isfinite,             "True where `x` is neither infinite nor NaN.", result=_BOOL)
+isinf       = unary("isinf",       "number", np.isinf,                "True where `x` is infinite.",                 result=_BOOL)
+isnan       = unary("isnan",       "number", np.isnan,                "True where `x` is NaN.",                      result=_BOOL)
 # fmt: on
 
 
 @op()
 def clip(x: Tensor, min: Value, max: Value) -> Tensor:
-    """`x` held between the scalars `min` and `max`, which are converted to its data type.
+    """`x` held between the scalars `min` and `max`, which are converted to its dtype.
 
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """

@@ -1,6 +1,6 @@
-"""What other libraries call operators and data types: for those who write these.
+"""Names that other libraries have for operators and dtypes.
 
-Only names that mean the same here stand in the tables, so that one may be written for the other.
+Only names that mean the same are in the tables, so that one may replace the other.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ def meant_operator(name: str) -> str | None:
 
 
 def instead_of_arguments(callee: str, first: str) -> str | None:
-    """What to write for a call with arguments that only the operators of others take."""
+    """The help for a call with arguments that only the operators of other libraries take."""
     if callee.endswith(".flatten"):
         return f"it makes one axis; `R.nn.batch_flatten({first})` keeps the first axis"
     return None
 
 
 def other_dtype(name: str) -> str | None:
-    """The data type that others call `name`: "float32" for "fp32"."""
+    """The dtype that others call `name`: "float32" for "fp32"."""
     plain = name.lower()
     short = re.fullmatch(r"(fp|[fius])(8|16|32|64)", plain)
     return _DTYPES.get(plain) or (f"{_LETTERS[short[1]]}{short[2]}" if short else None)
 
 
 def nearest_dtype(name: str, known: Collection[str]) -> str | None:
-    """The data type, one of `known`, that was most likely meant by `name`."""
+    """The dtype, one of `known`, that was most likely meant by `name`."""
     meant = other_dtype(name)
     return meant if meant in known else nearest(name, known)

@@ -1,6 +1,6 @@
-"""How the operands of an operator lie in `call.args`, and how they are taken out again.
+"""The layout of an operator's operands in `call.args`, for making calls and for reading them.
 
-Operands stand in the order of the parameters or as the operator says. An optional operand that is
+Operands are in the order of the parameters or as the operator says. An optional operand that is
 left out is simply absent at the end; before one that is given it is `R.null_value()`, as the spec's
 "Notable Operators" has it. A `rest` parameter takes all the arguments that are left.
 """
@@ -73,7 +73,7 @@ class CallLayout:
     # ------------------------------------------------------------ taking apart
 
     def spread(self, count: int) -> list[int | slice | None]:
-        """Where among `count` arguments each operand lies; None for one that is left out."""
+        """The index of each operand among `count` arguments; None for one that is left out."""
         places: list[int | slice | None] = []
         for index, parameter in enumerate(self.operands):
             if parameter.kind in MANY:
@@ -83,7 +83,7 @@ class CallLayout:
         return places
 
     def split(self, operator: Operator, call: Call) -> dict[str, Any]:
-        """What each operand of a call is; raises `ArgumentError` for a wrong number of them."""
+        """The operands of a call; raises `ArgumentError` for a wrong number of them."""
         count = len(call.args)
         self._check_count(operator, count)
         given: dict[str, Any] = {}
@@ -116,7 +116,7 @@ class CallLayout:
     # ------------------------------------------------------------ StructInfo of operands
 
     def tensors(self, infos: Sequence[StructInfo]) -> list[StructInfo]:
-        """Operands that should be tensors: scalars count as rank 0 where a number may stand.
+        """Operands that should be tensors: scalars count as rank 0 where a number may be.
 
         Raises `OperandError` (RX0201) for an operand of another kind.
         """
@@ -126,7 +126,7 @@ class CallLayout:
         return checked
 
     def infos(self, operator: Operator, call: Call, context: InferContext) -> list[Any]:
-        """What a rule is given for each operand, in the order of the parameters.
+        """The arguments of a rule, one for each operand in the order of the parameters.
 
         A StructInfo of the wanted kind, None for an operand left out, a tuple for several, a callee
         itself.

@@ -1,4 +1,4 @@
-"""Names in script that stand for other expressions."""
+"""Names in script for compositions of operators."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class CompositeOp:
 
 
 def composite_op(name: str | None = None) -> Callable[[Callable[..., Expr]], CompositeOp]:
-    """Define a name that stands for other expressions."""
+    """Define a name for a composition of operators."""
 
     def define(function: Callable[..., Expr]) -> CompositeOp:
         return CompositeOp(name or function.__name__, function)

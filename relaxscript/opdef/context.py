@@ -41,14 +41,14 @@ class InferContext(Protocol):
 
     @property
     def facts(self) -> Any:
-        """What is known of the shape variables, as `arith.Facts`, or None."""
+        """The facts about the shape variables, as `arith.Facts`, or None."""
 
     @property
     def module(self) -> IRModule | None:
-        """The module in which the call stands, if there is one."""
+        """The module of the call, if there is one."""
 
     def struct_info(self, expr: Expr) -> StructInfo:
-        """What is known of an expression."""
+        """The StructInfo of an expression."""
 
     def require(self, deferred: DeferredCheck) -> None:
         """Take note of what could not be decided."""
@@ -63,7 +63,7 @@ class PlainContext:
         self.deferred_checks: list[DeferredCheck] = []
 
     def struct_info(self, expr: Expr) -> StructInfo:
-        """What is known of the expression by itself."""
+        """The StructInfo of the expression by itself."""
         return struct_info_of_leaf(expr)
 
     def require(self, deferred: DeferredCheck) -> None:

@@ -39,7 +39,7 @@ _MEANINGS = {
 
 
 def documentation(operator: Operator) -> str:
-    """What an operator computes, how it is called, and what each parameter takes."""
+    """The help of an operator: its meaning, its signature, and what each parameter takes."""
     call = f"R.{operator.script_name}{operator.__signature__}"
     parts = [inspect.cleandoc(operator.summary or ""), call]
     width = max((len(parameter.name) for parameter in operator.parameters), default=0)

@@ -60,13 +60,13 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def quietly(function: Callable[..., Any], *values: Any) -> Any:
-    """What `function` gives of the values, while numpy reports nothing."""
+    """Call `function` while numpy reports nothing."""
     # A context cannot be entered twice: an operator may run inside another.
     return function(*values) if _is_quiet.get() else _quiet.run(function, *values)
 
 
 def is_eager(arguments: Any) -> bool:
-    """Whether there are arrays among the arguments, and no Relax expressions."""
+    """True if there are arrays among the arguments, and no Relax expressions."""
     found = set(_kinds(arguments))
     return "array" in found and "expression" not in found
 
@@ -167,7 +167,7 @@ def finished(result: Any, operands: Sequence[Any]) -> Any:
 
 
 def _is_all_of_a_new_array(view: np.ndarray[Any, Any], operands: Sequence[Any]) -> bool:
-    """Whether a view shows the whole of an array that is no operand's, in another shape."""
+    """True if a view shows the whole of an array that is no operand's, in another shape."""
     owner = view.base
     if type(owner) is not np.ndarray or not owner.flags.owndata or owner.nbytes != view.nbytes:
         return False

@@ -1,7 +1,7 @@
 """Families: operators that differ only in what they compute for one element or one axis.
 
-`elementwise`, `comparison` and `reduction` define an operator in one line of a table; shapes, data
-types, devices and purity are stated once, here.
+`elementwise`, `comparison` and `reduction` define an operator in one line of a table. Shapes,
+dtypes, devices and purity are stated once, here.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def _operand(name: str, wants: str) -> Parameter:
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
 ) -> Operator:
-    """An operator on two tensors of one data type, broadcast to each other, or on two scalars.
+    """An operator on two tensors of one dtype, broadcast to each other, or on two scalars.
 
-    `accepts` says which data types: any, number, float, bits, integer or bool.
+    `accepts` says which dtypes: any, number, float, bits, integer or bool.
     """
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol)
@@ -77,7 +77,7 @@ def elementwise(
 def comparison(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
 ) -> Operator:
-    """As `elementwise`, with a result of bools; two data types are compared as numbers."""
+    """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compared(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
@@ -86,7 +86,7 @@ def comparison(
 
 
 def _compared(function: _Meaning) -> _Meaning:
-    """A comparison of arrays whose data types may differ: a float beside another is a float64."""
+    """A comparison of arrays whose dtypes may differ: a float beside another is a float64."""
 
     def compare(x1: Any, x2: Any) -> Any:
         if x1.dtype != x2.dtype and not (x1.dtype.kind in "iub" and x2.dtype.kind in "iub"):
@@ -97,7 +97,7 @@ def _compared(function: _Meaning) -> _Meaning:
 
 
 def binary_rule(accepts: str, result: DataType | None = None) -> Callable[..., StructInfo]:
-    """The rule of an operator on two broadcast tensors; `result` is its data type, if fixed."""
+    """The rule of an operator on two broadcast tensors; `result` is its dtype, if fixed."""
 
     def rule(context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
         dtype = x1.dtype
@@ -144,7 +144,7 @@ def _prim_rule(accepts: str, result: DataType | None = None) -> Callable[..., Pr
 
 
 def _help_for_prim(info: PrimStructInfo, dtype: DataType) -> str:
-    """How a scalar comes by a data type: by a cast where it is known, else declared so."""
+    """The help for a scalar that needs a dtype: a cast where it is known, else a declaration."""
     if info.value is None:
         return f'declare it as `R.Prim("{dtype}")`'
     return f'write `R.prim_value(T.cast({info.value}, "{dtype}"))`'
@@ -188,7 +188,7 @@ def unary(
     result: DataType | None = None,
     operand: str = "x",
 ) -> Operator:
-    """An operator on each element of one tensor; `result` is its data type where that is fixed."""
+    """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
     operator.infer_rule(unary_rule(accepts, result, operand))
     return operator

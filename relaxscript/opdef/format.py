@@ -48,7 +48,7 @@ def shape_text(dims: Sequence[PrimExpr]) -> str:
 
 
 def shape_fact(info: StructInfo, dims: Sequence[PrimExpr] | None = None) -> str:
-    """What is known of a tensor's shape, as a fact: "has shape (3, n)"."""
+    """The shape of a tensor as a fact: "has shape (3, n)"."""
     if not isinstance(info, TensorStructInfo):
         return "has a shape"
     known = info.dims if dims is None else dims

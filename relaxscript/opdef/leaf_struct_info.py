@@ -1,4 +1,4 @@
-"""What is known of expressions that need no rule: variables and literals.
+"""StructInfo of expressions that need no rule: variables and literals.
 
 Source: spec "Derivation Rules", 2 to 8 and 13. A PrimValue's StructInfo keeps its value, as TVM's.
 """
@@ -28,7 +28,7 @@ _OBJECT = ObjectStructInfo()
 
 
 def array_struct_info(array: np.ndarray | np.generic) -> TensorStructInfo:
-    """The StructInfo of a tensor that is at hand: its shape and data type, and no device."""
+    """The StructInfo of a tensor that is at hand: its shape and dtype, and no device."""
     dims = tuple(prim.IntImm.make(prim.INT64, int(dim)) for dim in array.shape)
     shape = relax.ShapeExpr.make(dims)
     return TensorStructInfo.make(shape, DataType(array.dtype.name), None, len(dims))
@@ -37,7 +37,7 @@ def array_struct_info(array: np.ndarray | np.generic) -> TensorStructInfo:
 def struct_info_of_leaf(
     expr: relax.Expr, otherwise: Callable[[relax.Expr], StructInfo] | None = None
 ) -> StructInfo:
-    """What is known of a variable or literal; `otherwise` answers for every other expression.
+    """The StructInfo of a variable or literal; `otherwise` answers for every other expression.
 
     Without `otherwise` an expression of another kind is asked itself (`expr.struct_info`).
     """

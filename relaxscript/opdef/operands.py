@@ -1,8 +1,8 @@
-"""From what people write as an operand to the expression that stands in the call.
+"""Conversion of operands as people write them to the expressions of a call.
 
 Relax expressions are taken as they are. A numpy array becomes a Constant. A Python number becomes a
-rank-0 Constant: beside tensors it takes their data type, provided that the data type holds it (an
-int beside floats is fine, a float beside ints is not); alone it is bool, int64 or float32.
+rank-0 Constant. Beside tensors it takes their dtype, provided that the dtype holds it: an int
+beside floats is fine, a float beside ints is not. Alone it is bool, int64 or float32.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def wrong_kind(operand: str, info: StructInfo | None, wanted: str) -> OperandErr
 
 
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
-    """The error for a Python value that stands for no Relax expression."""
+    """The error for a Python value that is no Relax expression."""
     shown = "None" if value is None else f"a Python `{type(value).__name__}`"
     shown = "a function of Python" if callable(value) and not isinstance(value, type) else shown
     shown = "a module" if isinstance(value, IRModule) else shown  # which is callable, too
@@ -105,9 +105,9 @@ def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
 
 
 def dtype_among(values: Iterable[Any]) -> DataType | None:
-    """The data type of the first tensor (or scalar) among operands; None if there is none.
+    """The dtype of the first tensor (or scalar) among operands; None if there is none.
 
-    It is "void" where the first tensor's data type is not known.
+    It is "void" where the first tensor's dtype is not known.
     """
     for value in values:
         array = isinstance(value, (np.ndarray, np.generic))
@@ -120,7 +120,7 @@ def dtype_among(values: Iterable[Any]) -> DataType | None:
 
 
 def _data_type(array: np.ndarray[Any, Any] | np.generic) -> DataType | None:
-    """The data type of an array; None for one that no tensor has, which is refused elsewhere."""
+    """The dtype of an array; None for one that no tensor has, which is refused elsewhere."""
     try:
         return DataType(array.dtype.name)
     except ValueError:
@@ -202,7 +202,7 @@ def _help_for_number(value: float, dtype: DataType) -> str:
 def convert_operand(
     parameter: Parameter, value: Any, alike: Callable[[], DataType | None], name: str = ""
 ) -> Expr:
-    """An operand as an expression; `alike` gives the data type that a number beside it takes."""
+    """An operand as an expression; `alike` gives the dtype that a number beside it takes."""
     operand = name or parameter.name
     match value:
         case Expr():
@@ -256,7 +256,7 @@ def _array_constant(operand: str, value: Any) -> Constant:
 def convert_tensors(parameter: Parameter, value: Any, alike: Callable[[], Any]) -> Expr:
     """A tuple of operands: a list or tuple of them, or an expression that evaluates to a tuple.
 
-    A single operand that is no tuple stands for a tuple of one.
+    A single operand that is no tuple becomes a tuple of one.
     """
     if isinstance(value, (list, tuple)):
         fields = [
@@ -275,7 +275,7 @@ def convert_tensors(parameter: Parameter, value: Any, alike: Callable[[], Any]) 
 
 
 def convert_many(parameter: Parameter, value: Any, alike: Callable[[], Any]) -> tuple[Expr, ...]:
-    """Any number of operands, which stand in the call one by one."""
+    """Any number of operands, each an argument of the call."""
     if value is None:
         return ()
     items = value if isinstance(value, (list, tuple)) else (value,)
@@ -286,7 +286,7 @@ def convert_many(parameter: Parameter, value: Any, alike: Callable[[], Any]) -> 
 
 
 def convert_text(parameter: Parameter, value: Any) -> Expr:
-    """A text as a StringImm."""
+    """A string as a StringImm."""
     match value:
         case StringImm():
             return value
@@ -296,7 +296,7 @@ def convert_text(parameter: Parameter, value: Any) -> Expr:
 
 
 def convert_dtype(parameter: Parameter, value: Any) -> Expr:
-    """A data type as an operand: a DataTypeImm, or an expression that evaluates to one."""
+    """A dtype as an operand: a DataTypeImm, or an expression that evaluates to one."""
     literal = isinstance(value, (StringImm, relax.DataTypeImm))
     if isinstance(value, Expr) and not literal:
         return value
@@ -354,7 +354,7 @@ def dimension(operand: str, value: Any) -> prim.PrimExpr:
 
 
 def convert_callee(parameter: Parameter, value: Any) -> Expr:
-    """What is called: a GlobalVar or the name of one, or a packed function or its name."""
+    """The callee: a GlobalVar or the name of one, or a packed function or its name."""
     match value:
         case Expr():
             return value

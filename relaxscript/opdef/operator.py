@@ -1,4 +1,4 @@
-"""What an operator is: one definition that gives script, IR, StructInfo and numpy meaning.
+"""The definition of an operator, which gives script, IR, StructInfo and numpy meaning.
 
     @op(symbol="@")
     def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
@@ -179,7 +179,7 @@ class Operator:
 
     @property
     def fast_arity(self) -> int:
-        """How many expressions make a whole call, with `default_attrs`; -1 if no number does."""
+        """The number of expressions that make a whole call with `default_attrs`, or -1."""
         return self._plain
 
     @property
@@ -189,7 +189,7 @@ class Operator:
 
     @property
     def has_rule(self) -> bool:
-        """Whether there is a rule for the StructInfo of results."""
+        """True if there is a rule for the StructInfo of results."""
         return "infer" in self.rules or "infer_call" in self.rules
 
     # ------------------------------------------------------------ calls
@@ -296,10 +296,11 @@ class Operator:
         return operands.dtype_among(others)
 
     def arguments(self, call: Call) -> list[tuple[Parameter, Any]]:
-        """What each parameter was given, the inverse of `build`.
+        """The argument of each parameter; the inverse of `build`.
 
-        Operands are expressions (None where left out, a tuple for a `rest` parameter), attributes
-        the values that the call keeps, StructInfo arguments one StructInfo or a tuple of several.
+        Operands are expressions, None where left out, and a tuple for a `rest` parameter.
+        Attributes are the values that the call keeps. StructInfo arguments are one StructInfo or a
+        tuple of several.
         """
         given = self._layout.split(self, call)
         given.update(self.attributes(call))
@@ -388,7 +389,7 @@ class Operator:
         return found
 
     def operand_infos(self, call: Call, context: InferContext) -> list[Any]:
-        """What is known of each operand, checked to be of the kind that its parameter asks for.
+        """The StructInfo of each operand, checked to be of the kind that its parameter asks for.
 
         In the order of the parameters: a StructInfo, None for an operand that is left out, a tuple
         for several.
@@ -398,7 +399,7 @@ class Operator:
     # ------------------------------------------------------------ meaning
 
     def meaning(self, *values: Any, **attributes: Any) -> Any:
-        """What the operator computes, on numpy arrays and other run-time values.
+        """Compute the operator on numpy arrays and other run-time values.
 
         Results are new C-contiguous arrays, rank 0 included; nothing is reported for overflow or
         division by zero. What is given as it is (`Trait.AS_IS`) is returned untouched.
@@ -476,7 +477,7 @@ def op(
 
     `name` is the name in script, where it differs from the function's; `symbol` the Python operator
     that means it; `traits` are what passes ask for; `order` the order of its operands in the call,
-    where it is not that of the parameters; `alike` the operands that share a data type, which a
+    where it is not that of the parameters; `alike` the operands that share a dtype, which a
     number among them takes.
     """
 

@@ -1,4 +1,4 @@
-"""What an operator takes: its parameters, read from the signature of its meaning.
+"""The parameters of an operator, read from the signature of its meaning.
 
 The annotation of a parameter says of what kind it is; `ANNOTATIONS` is the whole vocabulary.
 Whatever is annotated otherwise is an attribute: a compile-time value that is stored with the call.
@@ -34,7 +34,7 @@ __all__ = [
 # What later versions of TVM call parameters that describe results.
 SYNONYMS: Mapping[str, str] = {"out_ty": "out_sinfo", "ty_args": "sinfo_args", "ty": "struct_info"}
 
-# The data types that are offered for one that there is not.
+# The dtypes that are offered for one that there is not.
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
@@ -84,8 +84,8 @@ class Parameter(NamedTuple):
 
     `kind` is one of operand, optional (an operand that may be left out), tensors (a tuple of
     operands), rest (any number of operands), spread (the same, given as a list), shape, text,
-    dtype, callee, sinfo and attribute; `default` is REQUIRED where there is none; `wants` says what
-    an operand must be.
+    dtype, callee, sinfo and attribute. `default` is REQUIRED where there is none. `wants` is the
+    kind of value that an operand must be.
     """
 
     name: str
@@ -97,12 +97,12 @@ class Parameter(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether a call must give it."""
+        """True if a call must give it."""
         return self.default is REQUIRED and self.kind != "rest"
 
     @property
     def is_operand(self) -> bool:
-        """Whether it stands among the arguments of the call, not in attributes or `sinfo_args`."""
+        """True if it is an argument of the call, not an attribute or in `sinfo_args`."""
         return self.kind not in ("attribute", "sinfo")
 
 
@@ -145,7 +145,7 @@ def _parameter(name: str, words: Mapping[str, str], default: Any) -> Parameter:
 
 
 def signature_of(callee: str, parameters: Sequence[Parameter]) -> Signature:
-    """What matches the arguments of a call with parameters."""
+    """The signature that matches the arguments of a call with parameters."""
     formals = [
         Formal(
             p.name, p.default, by_position=not p.keyword_only, rest="*" if p.kind == "rest" else ""

@@ -38,6 +38,6 @@ def require_integer(operand: str, info: StructInfo | None, noun: str) -> PrimExp
 
 
 def integer_in(value: Any) -> int:
-    """The number that a scalar of an integer data type holds."""
+    """The number that a scalar of an integer dtype holds."""
     found = prim_value(value)
     return 0 if found is None else int(found)

@@ -45,11 +45,11 @@ def number(value: int) -> PrimExpr:
     return IntImm.make(INT64, value)
 
 
-# ---------------------------------------------------------------- data types and devices
+# ---------------------------------------------------------------- dtypes and devices
 
 
 def common_dtype(operands: dict[str, TensorStructInfo]) -> DataType:
-    """The data type of operands that must share one; void where it is not known of all of them.
+    """The dtype of operands that must share one; void where it is not known of all of them.
 
     Raises `OperandError` (RX0202) naming the first that differs.
     """
@@ -78,7 +78,7 @@ def _differing_dtypes(first: str, a: DataType, second: str, b: DataType) -> Oper
 
 
 def require_dtype(operand: str, dtype: DataType, accepted: str, *, of_prim: bool = False) -> None:
-    """Refuse a data type that is not among the `accepted` ones, a key of `_DTYPES` (RX0202)."""
+    """Refuse a dtype that is not among the `accepted` ones, a key of `_DTYPES` (RX0202)."""
     if is_accepted(dtype, accepted):
         return
     _, what, suggestion = _DTYPES[accepted]
@@ -95,7 +95,7 @@ def require_dtype(operand: str, dtype: DataType, accepted: str, *, of_prim: bool
 
 
 def require_result_dtype(attribute: str, dtype: DataType, accepted: str) -> None:
-    """As `require_dtype`, for the data type that an attribute asks for."""
+    """As `require_dtype`, for the dtype that an attribute asks for."""
     if is_accepted(dtype, accepted):
         return
     _, what, suggestion = _DTYPES[accepted]
@@ -109,7 +109,7 @@ def require_result_dtype(attribute: str, dtype: DataType, accepted: str) -> None
 
 
 def is_accepted(dtype: DataType, accepted: str) -> bool:
-    """Whether a data type is among the `accepted` ones, or may be."""
+    """True if a dtype is among the `accepted` ones, or may be."""
     return dtype is VOID or dtype.kind in _DTYPES[accepted][0]
 
 
@@ -195,12 +195,12 @@ def of_shape(shape: Expr, known: ShapeStructInfo, like: TensorStructInfo) -> Ten
 
 
 def same_dim(a: PrimExpr, b: PrimExpr) -> bool:
-    """Whether two dimensions are obviously equal: one object, or one number."""
+    """True if two dimensions are obviously equal: one object, or one number."""
     return a is b or (a.__class__ is IntImm and b.__class__ is IntImm and a.value == b.value)
 
 
 def same_dims(a: Dims, b: Dims) -> bool:
-    """Whether two shapes are obviously equal."""
+    """True if two shapes are obviously equal."""
     if len(a) != len(b):
         return False
     for x, y in zip(a, b):
@@ -355,7 +355,7 @@ def broadcast_dim(
 ) -> PrimExpr | None:
     """Two dimensions broadcast to each other, or None where it depends on values.
 
-    Raises `error` where they never go together; `text` is the sentence for what is undecided.
+    Raises `error` where they never go together; `text` is the sentence for the warning.
     """
     if same_dim(a, b) or same_dim(b, ONE):
         return a

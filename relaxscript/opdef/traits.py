@@ -19,7 +19,7 @@ __all__ = ["Trait", "read_traits"]
 
 
 class Trait(str, Enum):
-    """What is true of every call of an operator, whatever its operands are."""
+    """A fact about every call of an operator, whatever its operands are."""
 
     ALLOCATES = "allocates"
     """The result is memory for the program to use: a storage, or a tensor."""

@@ -303,21 +303,21 @@ def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Any
     """
 
 def argmax(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """Where along `axis` the largest element stands, counted from 0; int64.
+    """The index of the largest element along `axis`, counted from 0; int64.
 
     Without `axis` the elements are counted in row-major order. The first of several, the first NaN
     if there is one, -1 where there is none.
     """
 
 def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    """Where along `axis` the smallest element stands, counted from 0; int64.
+    """The index of the smallest element along `axis`, counted from 0; int64.
 
     Without `axis` the elements are counted in row-major order. The first of several, the first NaN
     if there is one, -1 where there is none.
     """
 
 def argsort(data: Any, axis: Any = -1, descending: Any = False, dtype: Any = "int32") -> Any:
-    """Where along `axis` the elements in order are found, counted from 0."""
+    """The indices along `axis` that sort the elements, counted from 0."""
 
 def asin(x: Any) -> Any:
     """The arc sine, in radians from -pi/2 to pi/2."""
@@ -402,9 +402,9 @@ def call_dps_packed(func: Any, args: Any, out_sinfo: Any) -> Any:
 def call_inplace_packed(func: Any, *args: Any, inplace_indices: Any, sinfo_args: Any) -> Any:
     """Call a packed function that writes results into its arguments, and has no other effect.
 
-    `inplace_indices` says for each result that `sinfo_args` describes which of `args` becomes it;
-    -1 stands for a new tensor. The value is what the function returns, or those arguments where it
-    returns None. A tensor that is written to must not be used afterwards.
+    `inplace_indices` has for each result that `sinfo_args` describes the argument that becomes it;
+    -1 is a new tensor. The value is what the function returns, or those arguments where it returns
+    None. A tensor that is written to must not be used afterwards.
     """
 
 def call_packed(*args: Any, kwargs: Any) -> Any:
@@ -415,7 +415,7 @@ def call_packed(*args: Any, kwargs: Any) -> Any:
     """
 
 def call_pure_packed(func: Any, *args: Any, sinfo_args: Any) -> Any:
-    """Call a packed function that has no side effects, so that it may stand in a dataflow block.
+    """Call a packed function that has no side effects, so that it may be in a dataflow block.
 
     `sinfo_args` describes the result.
     """
@@ -432,16 +432,16 @@ def call_tir_inplace(
 ) -> Any:
     """Call a PrimFunc of the module that writes results into its arguments.
 
-    `inplace_indices` says for each result that `out_sinfo` describes which of `args` becomes it; -1
-    stands for a new tensor, which the PrimFunc is given behind its arguments. A tensor that is
-    written to must not be used afterwards.
+    `inplace_indices` has for each result that `out_sinfo` describes the argument that becomes it.
+    -1 is a new tensor, which the PrimFunc is given behind its arguments. A tensor that is written
+    to must not be used afterwards.
     """
 
 def ceil(x: Any) -> Any:
     """Rounded up to an integer."""
 
 def clip(x: Any, min: Any, max: Any) -> Any:
-    """`x` held between the scalars `min` and `max`, which are converted to its data type.
+    """`x` held between the scalars `min` and `max`, which are converted to its dtype.
 
     Where `min` is above `max` the result is `max`; NaN stays NaN.
     """
@@ -455,7 +455,7 @@ def collapse_sum_to(data: Any, shape: Any) -> Any:
 def compute_prim_value(value: Any) -> Any:
     """The value of a scalar expression, given as the only dimension of a shape.
 
-    `R.prim_value(n * 2)` stands for it. Unlike the dimension of a tensor it may be negative.
+    In script it is `R.prim_value(n * 2)`. Unlike the dimension of a tensor it may be negative.
     """
 
 def concat(tensors: Any, axis: Any = 0) -> Any:
@@ -473,14 +473,14 @@ def cosh(x: Any) -> Any:
 def cumprod(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
     """The products of all elements up to each along `axis`, or of all in row-major order.
 
-    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are multiplied in a wider type.
     """
 
 def cumsum(data: Any, axis: Any = None, dtype: Any = None, exclusive: Any = False) -> Any:
     """The sums of all elements up to each along `axis`, or of all elements in row-major order.
 
-    `exclusive` leaves the element itself out. The result has the data type of `data` unless `dtype`
+    `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are added up in a wider type.
     """
 
@@ -499,14 +499,14 @@ def dot(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """The matrix product of the last two axes; the axes before them broadcast.
 
     An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
-    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that data type;
-    without, floats of 16 bits or fewer are added up in float32 and rounded once.
+    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
+    Without it, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
 
 def dynamic_strided_slice(x: Any, begin: Any, end: Any, strides: Any) -> Any:
     """`x[begin:end:strides]`, with one bound of each kind for each axis of `x`.
 
-    `begin`, `end` and `strides` are tensors of rank 1 and data type int64. Raises `ValueError` for
+    `begin`, `end` and `strides` are tensors of rank 1 and dtype int64. Raises `ValueError` for
     a stride of 0.
     """
 
@@ -516,11 +516,11 @@ def einsum(operands: Any, subscripts: Any) -> Any:
     Each operand has a letter for each of its axes; "..." stands for any number of further axes,
     which are compared from the right. Axes of one letter have one size, or 1 and are repeated. The
     result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
-    those whose letter stands once. The others are added up, floats in a wider type.
+    those whose letter is there once. The others are added up, floats in a wider type.
     """
 
 def equal(x1: Any, x2: Any) -> Any:
-    """Whether `x1` equals `x2`."""
+    """True where `x1` equals `x2`."""
 
 def erf(x: Any) -> Any:
     """The Gauss error function, within 2 units in the last place."""
@@ -543,7 +543,7 @@ def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float32") -> Any:
 def eye_like(x: Any, k: Any = 0, dtype: Any = None) -> Any:
     """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
 
-    Its data type is that of `x` unless `dtype` names one.
+    Its dtype is that of `x` unless `dtype` names one.
     """
 
 def flatten(x: Any) -> Any:
@@ -564,18 +564,18 @@ def floor_mod(x1: Any, x2: Any) -> Any:
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """A tensor of `shape` whose elements are all `fill_value`, a tensor of rank 0.
 
-    Its data type is `dtype`, or that of the value. A Python number is float32 or int32 unless
+    Its dtype is `dtype`, or that of the value. A Python number is float32 or int32 unless
     `dtype` says otherwise.
     """
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
 
-    Its data type is `dtype`, or that of `x`.
+    Its dtype is `dtype`, or that of `x`.
     """
 
 def gather_elements(data: Any, indices: Any, axis: Any = 0) -> Any:
-    """For each of `indices` the element of `data` that stands there along `axis`."""
+    """For each of `indices` the element of `data` at that index along `axis`."""
 
 def gather_nd(data: Any, indices: Any, batch_dims: Any = 0) -> Any:
     """The parts of `data` at the places that the last axis of `indices` holds.
@@ -600,10 +600,10 @@ class grad:
         """The tensor itself; what follows is computed anew."""
 
 def greater(x1: Any, x2: Any) -> Any:
-    """Whether `x1` is above `x2`."""
+    """True where `x1` is above `x2`."""
 
 def greater_equal(x1: Any, x2: Any) -> Any:
-    """Whether `x1` is at least `x2`."""
+    """True where `x1` is at least `x2`."""
 
 def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") -> Any:
     """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
@@ -628,16 +628,16 @@ def index_tensor(data: Any, indices: Any) -> Any:
     """
 
 class inspect:
-    """What a tensor is, asked while the program runs: its data type, its shape, how it lies in memory.
+    """Properties of a tensor, read while the program runs: its dtype, shape and layout in memory.
 
     Scripts write these as attributes, `x.shape[0]` or `x.dtype.bits`. Tensors of Relax are compact and
-    in row-major order, so strides follow from the shape and offsets are 0. Data types are described as
+    in row-major order, so strides follow from the shape and offsets are 0. Dtypes are described as
     DLPack does, but for bool, which is an unsigned integer of one bit. Source: TVM `relax.inspect`.
     """
 
     @staticmethod
     def tensor_byte_offset(x: Any) -> Any:
-        """Where in its memory the tensor begins, in bytes, which is 0; uint64."""
+        """The offset of the tensor in its memory, in bytes, which is 0; uint64."""
 
     @staticmethod
     def tensor_dtype_bits(x: Any) -> Any:
@@ -653,7 +653,7 @@ class inspect:
 
     @staticmethod
     def tensor_elem_offset(x: Any) -> Any:
-        """Where in its memory the tensor begins, in elements, which is 0; int64."""
+        """The offset of the tensor in its memory, in elements, which is 0; int64."""
 
     @staticmethod
     def tensor_ndim(x: Any) -> Any:
@@ -668,7 +668,7 @@ class inspect:
 
     @staticmethod
     def tensor_stride_i(x: Any, axis: Any) -> Any:
-        """How many elements lie between neighbours along `axis`, a scalar; int64.
+        """The stride along `axis`, in elements, a scalar; int64.
 
         Raises `IndexError` for an axis that there is not.
         """
@@ -680,22 +680,22 @@ def invoke_pure_closure(closure: Any, args: Any, sinfo_args: Any) -> Any:
     """The result of a closure that has no side effects, which `sinfo_args` describes."""
 
 def isfinite(x: Any) -> Any:
-    """Whether `x` is neither infinite nor NaN."""
+    """True where `x` is neither infinite nor NaN."""
 
 def isinf(x: Any) -> Any:
-    """Whether `x` is infinite."""
+    """True where `x` is infinite."""
 
 def isnan(x: Any) -> Any:
-    """Whether `x` is NaN."""
+    """True where `x` is NaN."""
 
 def left_shift(x1: Any, x2: Any) -> Any:
     """`x1` with its bits moved up by `x2`; bits that leave are lost."""
 
 def less(x1: Any, x2: Any) -> Any:
-    """Whether `x1` is below `x2`; False is below True."""
+    """True where `x1` is below `x2`; False is below True."""
 
 def less_equal(x1: Any, x2: Any) -> Any:
-    """Whether `x1` is at most `x2`."""
+    """True where `x1` is at most `x2`."""
 
 def linear(*args: Any, kwargs: Any) -> Any:
     """`data @ weight.T + bias`: a layer whose weight is stored as (features out, features in).
@@ -710,16 +710,16 @@ def log_add_exp(x1: Any, x2: Any) -> Any:
     """`log(exp(x1) + exp(x2))`, without overflow."""
 
 def logical_and(x1: Any, x2: Any) -> Any:
-    """Whether both `x1` and `x2` are true; both are evaluated."""
+    """True where both `x1` and `x2` are true; both are evaluated."""
 
 def logical_not(x: Any) -> Any:
-    """Whether `x` is false."""
+    """True where `x` is false."""
 
 def logical_or(x1: Any, x2: Any) -> Any:
-    """Whether `x1` or `x2` is true; both are evaluated."""
+    """True where `x1` or `x2` is true; both are evaluated."""
 
 def logical_xor(x1: Any, x2: Any) -> Any:
-    """Whether exactly one of `x1` and `x2` is true."""
+    """True where exactly one of `x1` and `x2` is true."""
 
 def make_closure(func: Any, args: Any) -> Any:
     """A closure: `func` with its last arguments given."""
@@ -728,8 +728,8 @@ def matmul(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """The matrix product of the last two axes; the axes before them broadcast.
 
     An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
-    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that data type;
-    without, floats of 16 bits or fewer are added up in float32 and rounded once.
+    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
+    Without it, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
 
 def max(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
@@ -834,7 +834,7 @@ class nn:
         batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
         features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
         start, "BottomRight" from the end. Of the others `window_size` leaves the last so many. Floats
-        of 16 bits or fewer are computed in float32 and rounded once, others in their own data type.
+        of 16 bits or fewer are computed in float32 and rounded once, others in their own dtype.
         """
 
     @staticmethod
@@ -934,7 +934,7 @@ class nn:
         """The sums of `weight` times the windows of `data` along one spatial axis.
 
         `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
-        its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+        its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
         fewer in float32.
         """
 
@@ -976,7 +976,7 @@ class nn:
         """The sums of `weight` times the windows of `data` along two spatial axes.
 
         `padding` is one number, one for each axis, or those before and then those behind. Of the
-        channels each of `groups` takes its share. Sums are computed in the data type of the
+        channels each of `groups` takes its share. Sums are computed in the dtype of the
         result, those of floats of 16 bits or fewer in float32.
         """
 
@@ -1018,7 +1018,7 @@ class nn:
         """The sums of `weight` times the windows of `data` along three spatial axes.
 
         `padding` is one number, one for each axis, or those before and then those behind. Of the
-        channels each of `groups` takes its share. Sums are computed in the data type of the
+        channels each of `groups` takes its share. Sums are computed in the dtype of the
         result, those of floats of 16 bits or fewer in float32.
         """
 
@@ -1205,7 +1205,7 @@ class nn:
 
     @staticmethod
     def relu6(*args: Any, kwargs: Any) -> Any:
-        """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
+        """`min(max(x, 0), 6)`, which is `R.clip(data, 0, 6)`."""
 
     @staticmethod
     def rms_norm(data: Any, weight: Any, axes: Any = -1, epsilon: Any = 1e-05) -> Any:
@@ -1231,13 +1231,14 @@ class nn:
         """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x` is above `threshold`."""
 
 def nonzero(x: Any) -> Any:
-    """Where the elements are that are not 0: a row for each axis, a column for each element; int64.
+    """The indices of the elements that are not 0: a row for each axis, int64.
 
-    Of a tensor of rank 0 the one element counts as one along an axis.
+    There is a column for each element. The one element of a tensor of rank 0 counts as one along an
+    axis.
     """
 
 def not_equal(x1: Any, x2: Any) -> Any:
-    """Whether `x1` differs from `x2`."""
+    """True where `x1` differs from `x2`."""
 
 def null_value() -> Any:
     """The null object, which tells an operator that an operand is left out."""
@@ -1245,7 +1246,7 @@ def null_value() -> Any:
 def one_hot(indices: Any, on_value: Any, off_value: Any, depth: Any, axis: Any = -1) -> Any:
     """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
 
-    The scalars have one data type, which is that of the result. The new axis is the axis `axis`
+    The scalars have one dtype, which is that of the result. The new axis is the axis `axis`
     of the result. An index that is not there gives `off_value` everywhere.
     """
 
@@ -1253,7 +1254,7 @@ def ones(shape: Any, dtype: Any) -> Any:
     """A tensor of ones (True, for bools)."""
 
 def ones_like(x: Any, dtype: Any = None) -> Any:
-    """A tensor of ones of the shape of `x`, and of its data type unless `dtype` names one."""
+    """A tensor of ones of the shape of `x`, and of its dtype unless `dtype` names one."""
 
 def outer(x1: Any, x2: Any) -> Any:
     """Each element of `x1`, of rank 1, times each of `x2`."""
@@ -1308,7 +1309,7 @@ def rsqrt(x: Any) -> Any:
 def scatter_elements(
     data: Any, indices: Any, updates: Any, axis: Any = 0, reduction: Any = "update"
 ) -> Any:
-    """`data` with each of `updates` at the place along `axis` that stands in `indices`.
+    """`data` with each of `updates` at its index along `axis`, an element of `indices`.
 
     `reduction` says what becomes of what is there: "update" replaces it, "add", "mul", "max" and
     "min" combine both. What is put in one place several times is put in row-major order.
@@ -1324,7 +1325,7 @@ def shape_of(expr: Any) -> Any:
     """The shape of a tensor, as a shape value."""
 
 def shape_to_tensor(expr: Any) -> Any:
-    """The dimensions of a shape as a tensor of rank 1 and data type int64."""
+    """The dimensions of a shape as a tensor of rank 1 and dtype int64."""
 
 def sigmoid(x: Any) -> Any:
     """The logistic function 1 / (1 + exp(-x))."""
@@ -1339,7 +1340,7 @@ def sinh(x: Any) -> Any:
     """The hyperbolic sine."""
 
 def size(expr: Any) -> Any:
-    """How many elements a tensor has, as a tensor of rank 0; int64."""
+    """The number of elements of a tensor, as a tensor of rank 0; int64."""
 
 def slice_scatter(
     input_tensor: Any, src: Any, start: Any, end: Any, step: Any, axis: Any = 0
@@ -1408,7 +1409,7 @@ def tanh(x: Any) -> Any:
     """The hyperbolic tangent."""
 
 def tensor_to_shape(expr: Any) -> Any:
-    """The shape whose dimensions are the elements of a tensor of rank 1 and data type int64."""
+    """The shape whose dimensions are the elements of a tensor of rank 1 and dtype int64."""
 
 def tile(data: Any, repeats: Any) -> Any:
     """`data` beside itself, as often along each axis as `repeats` says.
@@ -1497,4 +1498,4 @@ def zeros(shape: Any, dtype: Any) -> Any:
     """A tensor of zeros (False, for bools)."""
 
 def zeros_like(x: Any, dtype: Any = None) -> Any:
-    """A tensor of zeros of the shape of `x`, and of its data type unless `dtype` names one."""
+    """A tensor of zeros of the shape of `x`, and of its dtype unless `dtype` names one."""

@@ -1,7 +1,8 @@
-"""What tests of relaxscript, its users' and its own, share.
+"""Tools for tests of relaxscript, its users' and its own.
 
-`rejected` programs list their mistakes in comments; `programs` are random and well typed;
-`compare` says whether two programs or two results are the same, and whether the executors agree.
+`rejected` programs list their mistakes in comments. `programs` are random and well typed, made of
+the parts in `generate/`. `compare` says whether two programs or two results are the same, and
+whether the executors agree.
 """
 
 from __future__ import annotations

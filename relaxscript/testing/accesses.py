@@ -39,7 +39,7 @@ _SHAPES: dict[str, tuple[str, ...]] = {"x": ("n", "6"), "at": ("5",), "out": ("9
 
 
 def random_accesses(seed: int) -> str:
-    """The script of a module that a number stands for, whose `k` is to be called."""
+    """The script of the module of a seed, whose `k` is to be called."""
     functions: list[_Function] = []
     main = _AccessWriter(Seeded(seed), functions).function("k", "9")
     return _MODULE + "\n".join([main.text, *(function.text for function in functions)])
@@ -69,7 +69,7 @@ class _Function:
 
 
 class _AccessWriter:
-    """Writes one function; what is in scope where it writes stands in `numbers` and `buffers`."""
+    """The writer of one function; `numbers` and `buffers` are what is in scope."""
 
     def __init__(self, choices: Choices, functions: list[_Function], deep: int = 0) -> None:
         self.choices = choices

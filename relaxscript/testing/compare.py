@@ -1,4 +1,4 @@
-"""Whether two programs, two results, or the executors of one program are the same.
+"""Comparison of two programs, of two results, and of the executors of one program.
 
 Start reading at `check_executors_agree`.
 """
@@ -53,7 +53,7 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float =
 def assert_allclose_tree(
     actual: Any, expected: Any, rtol: float = 0.0, atol: float = 0.0, place: str = "the result"
 ) -> None:
-    """Two run-time values agree: kind, data type, shape, and numbers within a tolerance.
+    """Two run-time values agree: kind, dtype, shape, and numbers within a tolerance.
 
     Not-a-number equals itself. Raises `AssertionError` naming the field of a tuple that differs.
     """
@@ -84,7 +84,7 @@ def assert_allclose_tree(
 
 
 def _plain(value: Any) -> Any:
-    """What a value is compared by: a packed function by its name."""
+    """The key by which a value is compared: of a packed function its name."""
     return value.name if isinstance(value, PackedFunc) else value
 
 
@@ -133,7 +133,7 @@ EXECUTORS: Mapping[str, Callable[[IRModule], Run]] = {
 
 @dataclass
 class Outcome:
-    """What can be seen of a run."""
+    """The result, the error and the effects of a run."""
 
     value: Any  # or the VMError with which it ended
     called: tuple[Any, ...]  # what the functions among the results give
@@ -160,7 +160,7 @@ def observed(run: Run, function: str, inputs: Sequence[Any]) -> Outcome:
 
 
 def _called(value: Any) -> Sequence[Any]:
-    """What the functions in a value give when they are called; an error stands as its code."""
+    """The results of the functions in a value when they are called; of an error its code."""
     results: list[Any] = []
     for item in value if type(value) is tuple else (value,):
         if isinstance(item, Closure) and (args := inputs_of(item.info)) is not None:
@@ -192,7 +192,7 @@ def check_executors_agree(
 
 
 def _told(error: VMError) -> tuple[str, object]:
-    """What an error says and where; local functions of one name are numbered in bytecode only."""
+    """The words and place of an error; local functions are numbered in bytecode only."""
     return re.sub(r"#\d+`", "`", error.diagnostic.message), error.span
 
 
@@ -204,7 +204,7 @@ def check_outcomes(
     name: str, actual: Any, first: str, expected: Any, rtol: float = 0.0, atol: float = 0.0,
     words: bool = False,
 ) -> None:  # fmt: skip
-    """What came of a run by `name` is what came of one by `first`: outcomes, values or errors.
+    """Assert that a run by `name` ended as one by `first` did: outcomes, values or errors.
 
     Where both end in errors these must have the same code, and with `words` say the same of the
     same place. Raises `AssertionError` that names both.

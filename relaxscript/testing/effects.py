@@ -1,7 +1,7 @@
-"""What a program does besides giving a result: the calls of packed functions that leave a trace.
+"""The effects of a program: the calls of packed functions that leave a trace.
 
-The packed functions of `packed.py` write into the log that `recorded` opens. Two runs of a program
-did the same if `observations` of their logs are the same.
+The packed functions of `generate/packed_funcs.py` write into the log that `recorded` opens. Two
+runs of a program did the same if `observations` of their logs are the same.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _running = threading.local()
 
 
 def current_effects() -> Effects:
-    """Where effects are logged: the log that `recorded` opened last in this thread."""
+    """The log of effects that `recorded` opened last in this thread."""
     stack: list[Effects] = _running.__dict__.setdefault("stack", [])
     return stack[-1] if stack else Effects()
 

@@ -90,7 +90,7 @@ class Expectation:
 
     @property
     def key(self) -> tuple[str, str, str, Place | None]:
-        """What must be equal for a diagnostic to be this one."""
+        """The key that is equal for a diagnostic that is this one."""
         return self.severity, self.code, self.message, self.place
 
 
@@ -102,14 +102,14 @@ class Expectations(NamedTuple):
 
 
 def is_expectation(line: str) -> bool:
-    """Whether a line is of this notation."""
+    """True if a line is of this notation."""
     return any(pattern.fullmatch(line) for pattern in (HEAD, LABEL, REMARK, MORE, BARE))
 
 
 def read_expectations(
     lines: Sequence[str], first: int = 1, last: int | None = None
 ) -> Expectations:
-    """What the lines `first` to `last` (all, unless given) say; lines count from 1.
+    """The expectations in the lines `first` to `last` (all, unless given), counted from 1.
 
     Lines of the notation that follow the last one directly belong to it.
     """
@@ -195,7 +195,7 @@ def place_of(span: Span | None) -> Place | None:
 def write_expectation(diagnostic: Diagnostic, lines: Sequence[str]) -> list[str]:
     """The comments that say everything about `diagnostic` but its labels.
 
-    `lines` is the text in which it stands.
+    `lines` are those of its source.
     """
     place = place_of(diagnostic.span)
     head = f"{diagnostic.severity}: {diagnostic.code} {diagnostic.message}"
@@ -208,7 +208,7 @@ def write_expectation(diagnostic: Diagnostic, lines: Sequence[str]) -> list[str]
 
 
 def write_label(label: Label, lines: Sequence[str]) -> str:
-    """The comment that stands for a label."""
+    """The comment for a label."""
     return f"{_mark(place_of(label.span), lines, '-')[0]} label: {label.text}"
 
 

@@ -1,4 +1,4 @@
-"""Concrete arguments for a signature: small whole numbers in arrays of consistent shapes."""
+"""Concrete arguments for a signature: small integers in arrays of consistent shapes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def inputs_of(info: object) -> list[Any] | None:
 
 
 def array_of(random: np.random.Generator, shape: Sequence[int], dtype: DataType) -> Any:
-    """An array of small whole numbers; unsigned ones are not negative."""
+    """An array of small integers, also where it holds floats; unsigned ones are not negative."""
     low = 0 if dtype.kind in ("uint", "bool") else -4
     high = 2 if dtype.is_bool else 5
     return np.array(random.integers(low, high, size=tuple(shape))).astype(dtype.numpy)

@@ -1,4 +1,4 @@
-"""Damaged programs: what a slip of the hand makes of a text, token by token and node by node.
+"""Damaged programs: slips of the hand in a source, token by token and node by node.
 
 Parsing a mutation must end in a module or in diagnostics whose places lie inside the text; anything
 else is a mistake of the parser. Start reading at `mutations`.
@@ -44,7 +44,7 @@ def mutations(text: str, seed: int, count: int = 20) -> Iterator[str]:
 
 
 def _tokens(text: str) -> list[tuple[int, int]]:
-    """Where the tokens of a text begin and end; those before the first that is none."""
+    """The begins and ends of the tokens of a source, up to the first that is none."""
     lines = text.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -90,7 +90,7 @@ def _swap_tokens(choices: Choices, text: str) -> str:
 
 
 def _other_token(choices: Choices, text: str) -> str:
-    """A name becomes another word of the text or of the language, a sign another sign."""
+    """A name becomes another word of the source or of the language, a sign another sign."""
     tokens = _tokens(text)
     if not tokens:
         return text
@@ -152,7 +152,7 @@ def _add_statement(choices: Choices, text: str) -> str:
 
 
 def _in_tree(change: Callable[[Choices, ast.Module], None]) -> Callable[[Choices, str], str]:
-    """A slip that is made in the syntax tree; a text that is not Python stays as it is."""
+    """A slip that is made in the syntax tree; a source that is not Python stays as it is."""
 
     def slip(choices: Choices, text: str) -> str:
         try:
@@ -171,7 +171,7 @@ def _nodes(tree: ast.AST, *kinds: type[ast.AST]) -> list[Any]:
 
 @_in_tree
 def _other_expression(choices: Choices, tree: ast.Module) -> None:
-    """An expression of the program stands in the place of another."""
+    """An expression of the program takes the place of another."""
     places: list[tuple[ast.AST, str, int | None]] = []
     for node in ast.walk(tree):
         for name, value in ast.iter_fields(node):

@@ -1,6 +1,6 @@
 """Random PrimFuncs: loops over the elements of buffers, plain or in blocks, and reductions.
 
-All arithmetic is exact for small whole numbers, floating-point types included, so that executors
+All arithmetic is exact for small integers, floating-point types included, so that executors
 can be compared bit by bit. Start reading at `elementwise`.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DTYPES", "Dims", "elementwise", "prim_funcs", "random_prim_func", "reduction"]
 
-# The data types in which PrimFuncs compute.
+# The dtypes in which PrimFuncs compute.
 DTYPES = ("float32", "int32", "int64", "float64", "int8", "uint8", "float16")
 KINDS = (ForKind.SERIAL, ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.UNROLLED)
 NAMES = ("x", "y", "out", "x", "T", "n", "i", "compute")
@@ -54,7 +54,7 @@ def prim_funcs() -> SearchStrategy[PrimFunc]:
 
 
 def random_prim_func(seed: int) -> PrimFunc:
-    """The PrimFunc that a number stands for."""
+    """The PrimFunc of a seed."""
     return _prim_func(Seeded(seed))
 
 
@@ -192,7 +192,7 @@ def _nest(
 
 
 def _in_root(body: Stmt) -> Stmt:
-    """The block in which all blocks of a PrimFunc stand; it is written only where it says more."""
+    """The block around all blocks of a PrimFunc; it is written only where it says more."""
     return BlockRealize((), TRUE, Block((), (), (), "root", body))
 
 

@@ -24,7 +24,7 @@ NAMES = (
     "if", "lambda", "float", "grid", "_", "1", "a b", "\u00e9", "data", "max", "s", "local",
 )  # fmt: skip
 DTYPES = ("int32", "float32", "int64", "float16", "int8", "uint8", "float64", "bfloat16", "uint64")
-# Those whose operands are all of one data type, that of the result.
+# Those whose operands are all of one dtype, that of the result.
 CALLS = tuple(
     row for row in INTRINSICS.values()
     if row.effect == Effect.PURE and row.result == "operand" and row.parameters and row.compiled
@@ -36,7 +36,7 @@ TRUE = prim.IntImm(prim.BOOL, 1)
 
 
 def random_prim_script(seed: int) -> tir.PrimFunc:
-    """The PrimFunc that a number stands for."""
+    """The PrimFunc of a seed."""
     return PrimFuncWriter(Seeded(seed)).function()
 
 
@@ -217,7 +217,7 @@ class PrimFuncWriter:
         return tuple([self.choices.pick((*zeros, *known)) for _ in buffer.shape])
 
     def scalar(self, dtype: DataType, depth: int) -> prim.PrimExpr:
-        """An expression of a data type."""
+        """An expression of a dtype."""
         if dtype.is_bool:
             return self.condition(depth)
         if not depth or self.choices.chance(25):

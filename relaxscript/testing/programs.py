@@ -82,12 +82,12 @@ def functions() -> SearchStrategy[Function]:
 
 
 def random_module(seed: int) -> IRModule:
-    """The module that a number stands for."""
+    """The module of a seed."""
     return _module(Seeded(seed))
 
 
 def random_function(seed: int) -> Function:
-    """The function that a number stands for."""
+    """The function of a seed."""
     return _function(Seeded(seed))
 
 
@@ -119,7 +119,7 @@ def _function(choices: Choices) -> Function:
 
 
 def steps(cx: Context) -> list[Step]:
-    """What can be added here to a program that uses everything there is."""
+    """The steps that can be added here to a program that uses everything there is."""
     found: list[Step] = [emit_operator] * 8
     found += [emit_product, emit_constant, emit_tuple, emit_field, emit_shape, emit_alias]
     found += [emit_match_cast, emit_match_cast, emit_weaker, emit_match_cast_to_variable]
@@ -138,7 +138,7 @@ def steps(cx: Context) -> list[Step]:
 
 
 def _effects(cx: Context) -> list[Step]:
-    """What only an impure function may do."""
+    """The steps that only an impure function may have."""
     found: list[Step] = [emit_impure_packed, emit_note, emit_bump, emit_bump, emit_keep, emit_tick]
     found += [emit_output, *([emit_apply] * 3 if closures(cx) else [])]
     return found if cx.alone else [*found, emit_prim_func_call]

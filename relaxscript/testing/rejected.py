@@ -1,4 +1,4 @@
-"""Programs that must be rejected; the expectation stands under the offence and is the assertion.
+"""Programs that must be rejected; the expectation is under the offence and is the assertion.
 
     @rejected
     def test_a_name_must_be_defined():
@@ -88,7 +88,7 @@ def check_rejected(
 ) -> list[Diagnostic]:
     """Check that `program` gets exactly the diagnostics that its comments list; returns them.
 
-    A text is dedented and parsed by `parse(text, filename)`, by default `from_source` in `mode`.
+    A string is dedented and parsed by `parse(text, filename)`, by default `from_source` in `mode`.
     Where fixes are offered, all of them are applied, and what is left must be the diagnostics that
     offered none. Raises `AssertionError` with the difference.
     """
@@ -124,7 +124,7 @@ def diagnostics_of(run: Callable[[], object]) -> list[Diagnostic]:
 
 
 class _Case(NamedTuple):
-    """A program with its expectations, and how to run it and a mended text of it."""
+    """A program with its expectations, and how to run it and a mended source of it."""
 
     source: Source
     expected: Expectations
@@ -157,7 +157,7 @@ def _case_of_function(function: FunctionType) -> _Case:
 
 
 def _run_mended(function: FunctionType, node: ast.AST, text: str) -> object:
-    """Run `function` as it stands in another text of its file, in which lines are the same."""
+    """Run `function` as it is in another version of its file, in which lines are the same."""
     linecache.cache[FIXED] = (len(text), None, text.splitlines(keepends=True), FIXED)
     tree = ast.parse(text, FIXED)
     first = getattr(node, "lineno", 0)
@@ -185,7 +185,7 @@ def _postponed() -> int:
 
 
 def _differences(case: _Case, found: Sequence[Diagnostic]) -> list[str]:
-    """What differs, as lines to read; empty when the comments are right."""
+    """The differences, as lines to read; empty when the comments are right."""
     unmatched = list(found)
     problems: list[str] = []
     for expected in case.expected.diagnostics:

@@ -1,8 +1,9 @@
 """Random modules for printers and parsers: everything that a script can say, under the worst names.
 
-They are those of `programs`, and hold in addition what no executor could run or compare: strings,
-dtypes, constants and scalars of every dtype and value, callables of which nothing is known,
-virtual devices, attributes of every kind, functions called as operators, namespaces and keywords.
+They are those of `programs`, and hold in addition what no executor could run or compare. These are
+strings, dtypes, constants and scalars of every dtype and value, and callables of which nothing is
+known. There are virtual devices, attributes of every kind, and functions called as operators,
+namespaces and keywords.
 
 `scripts()` is a hypothesis strategy; `random_script(seed)` needs no hypothesis. Start reading at
 `_steps`.
@@ -81,7 +82,7 @@ def scripts() -> SearchStrategy[IRModule]:
 
 
 def random_script(seed: int) -> IRModule:
-    """The module that a number stands for."""
+    """The module of a seed."""
     return _module(Seeded(seed))
 
 
@@ -178,7 +179,7 @@ def info(choices: Choices) -> StructInfo:
 
 
 def _steps(cx: Context) -> list[Step]:
-    """What can be added here; what is written need not run."""
+    """The steps that can be added here; the result need not run."""
     found = steps(cx)
     found += [_emit_string, _emit_dtype, _emit_any_scalar, _emit_any_constant] * 2
     found += [_emit_opaque_call] * (2 if opaque_functions(cx) else 0)
@@ -200,7 +201,7 @@ def _emit_any_scalar(cx: Context) -> bool:
 
 
 def _emit_any_constant(cx: Context) -> bool:
-    """A tensor of any data type: odd numbers, or bits of no meaning, few or many."""
+    """A tensor of any dtype: odd numbers, or bits of no meaning, few or many."""
     dtype = DataType(cx.choices.pick(KINDS)).numpy
     shape = cx.choices.pick(((), (0,), (2,), (1, 3), (2, 0, 1), (64,), (65,), (5, 20)))
     count = int(np.prod(shape))

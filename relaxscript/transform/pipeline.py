@@ -48,9 +48,9 @@ def zero_pipeline() -> Sequential:
 def default_pipeline() -> Sequential:
     """The passes that `build` runs unless it is told others: they lower a module for the machine.
 
-    Private functions stay private; `AttachGlobalSymbol`, which makes them public, is not among the
-    passes, since the code generator does not need it. Memory is not planned: tensors are allocated
-    one by one, and let go of as soon as no register holds them.
+    Private functions stay private: `AttachGlobalSymbol`, which makes them public, is not among the
+    passes, since the code generator does not need it. Memory is not planned. Tensors are allocated
+    one by one, and freed as soon as no register holds them.
     """
     return Sequential([*_write_out_calls(), *_write_out_checks()], name="default")
 

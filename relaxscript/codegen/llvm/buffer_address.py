@@ -1,4 +1,4 @@
-"""Where buffers lie in memory, and how their accesses are written."""
+"""The address and layout of a buffer, and the options of generated code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BufferAddress", "Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """How code is made: with `check`s of indices, at a `level` of optimisation by LLVM.
+    """The options of generated code: `check`s of indices, and the `level` of LLVM's optimisation.
 
     With `zero_memory`, new memory begins as zeros.
     """
@@ -26,7 +26,7 @@ class Options:
 
 @dataclass(frozen=True)
 class BufferAddress:
-    """Where a buffer lies; `extents` are its dimensions as they are known."""
+    """The address of a buffer and its layout; `extents` are its dimensions as they are known."""
 
     pointer: Value
     dtype: DataType

@@ -1,6 +1,6 @@
 """The fast way into compiled code: a small Python function written for one signature.
 
-It tests that the arguments are exactly what the code expects (numpy arrays of the right data type
+It tests that the arguments are exactly what the code expects (numpy arrays of the right dtype
 and shape, compact, aligned, writable where they are written; numbers in range) and hands over
 addresses and dimensions. Whatever fails a test goes the slow way, which decides what is wrong, if
 anything.
@@ -24,7 +24,7 @@ _SYMBOLS = {prim.Add: "+", prim.Sub: "-", prim.Mul: "*", prim.FloorDiv: "//", pr
 
 
 def _data_offset() -> int | None:
-    """Where an array object holds the address of its elements, if it is where numpy documents it.
+    """The offset of the address of its elements in an array object, if it is as numpy documents.
 
     `PyArrayObject` begins with the object header, then `char *data`.
     """

@@ -1,4 +1,4 @@
-"""What writing one PrimFunc as LLVM code knows: values, places of buffers, what is proved."""
+"""The context in which one PrimFunc is written as LLVM IR: values, buffers, proofs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["FunctionContext", "Rules"]
 
 
 class Rules(NamedTuple):
-    """What expressions use of memory, loops and other functions."""
+    """Functions by which expressions use memory, loops and other functions."""
 
     load: Callable[[FunctionContext, prim.BufferLoad], Value]
     place: Callable[[FunctionContext, tir.Buffer, Span | None], BufferAddress]
@@ -37,7 +37,7 @@ class Rules(NamedTuple):
 
 
 class FunctionContext:
-    """One PrimFunc that is being written; `result` is the data type of what it returns, if any."""
+    """One PrimFunc that is being written; `result` is the dtype of what it returns, if any."""
 
     def __init__(self, module: ModuleText, func: tir.PrimFunc, rules: Rules) -> None:
         self.module = module
@@ -63,7 +63,7 @@ class FunctionContext:
 
     @contextmanager
     def scope(self, *conditions: prim.PrimExpr, unless: bool = False) -> Iterator[None]:
-        """Where some conditions hold, or `unless`, does not; views of the inside end with it."""
+        """A scope where the conditions hold, or `unless`, do not; its views end with it."""
         before = len(self.declared)
         with self.proofs.scope(*conditions, unless=unless):
             yield
@@ -74,12 +74,12 @@ class FunctionContext:
                 self.places[buffer] = outer
 
     def declare(self, buffer: tir.Buffer, place: BufferAddress) -> None:
-        """Let a buffer stand for a place until the scope ends."""
+        """Bind a buffer to an address until the scope ends."""
         self.declared.append((buffer, self.places.get(buffer)))
         self.places[buffer] = place
 
     def define(self, buffer: tir.Buffer, place: BufferAddress) -> None:
-        """Let a buffer, and its pointer, stand for a place."""
+        """Bind a buffer, and its pointer, to an address."""
         self.places[buffer] = place
         if buffer.data is not None:
             self.owners[buffer.data] = place

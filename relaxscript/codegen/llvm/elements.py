@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class IndexSite:
-    """Where an index of some data type may leave a buffer."""
+    """An index of some dtype that may be outside of its buffer."""
 
     buffer: str
     axis: int
@@ -92,7 +92,7 @@ def strides_of(cx: FunctionContext, place: BufferAddress) -> list[Value]:
 
 
 def size_of(cx: FunctionContext, place: BufferAddress) -> Value:
-    """How many bytes there are behind a compact place."""
+    """The size of a compact buffer in bytes."""
     size = i64(cx, place.dtype.itemsize)
     for extent in place.shape:
         size = multiply(cx, size, extent)
@@ -218,7 +218,7 @@ def store_lanes(
 
 @contextmanager
 def where_holds(cx: FunctionContext, condition: Value | None) -> Iterator[None]:
-    """What is done only where a condition, if there is one, holds."""
+    """Code that runs only where a condition, if there is one, holds."""
     if condition is None:
         yield
         return
@@ -268,7 +268,7 @@ class Access:
         return [self.cx.asm.extract(i, lane) for i in self.numbers]
 
     def address(self, lane: int) -> Value:
-        """Where a lane lies."""
+        """The address of a lane."""
         return address_of_element(self.cx, self.place, self._at(lane))
 
     def check(self, lane: int) -> None:
@@ -292,5 +292,5 @@ def _lanes(value: Value) -> int:
 
 
 def is_number(value: Value) -> bool:
-    """Whether a value is a literal."""
+    """True if a value is a literal."""
     return not value.text.startswith("%")

@@ -1,7 +1,7 @@
 """Code for scalar expressions: `emit(cx, e)` writes instructions and gives the value.
 
 The meaning is that of `semantics/scalar.py`, bit for bit for arithmetic, comparison and
-conversion. Regular operations stand in the tables of `types.py`; what C or LLVM would leave
+conversion. Regular operations are in the tables of `types.py`; what C or LLVM would leave
 undefined (division by zero or with overflow, large shifts, conversions out of range) is made
 definite here. Buffers are those of `memory.py`, intrinsics those of `intrinsics.py`.
 """
@@ -79,7 +79,7 @@ def emit_variable(cx: FunctionContext, e: prim.Var) -> Value:
 
 
 def assign_variable(cx: FunctionContext, var: prim.Var, value: prim.PrimExpr) -> None:
-    """Let a variable stand for a value from here on."""
+    """Bind a variable to a value from here on."""
     cx.values[var] = emit_for_variable(cx, value, var)
     if value.dtype.is_integer:
         cx.ranges.define(var, cx.ranges.of(value))
@@ -389,7 +389,7 @@ def emit_reinterpret(cx: FunctionContext, e: prim.Call, value: prim.PrimExpr) ->
 
 
 def _may_fail(e: Node) -> bool:
-    """Whether a node itself may fail or do more than compute a value."""
+    """True if a node itself may fail or do more than compute a value."""
     if isinstance(e, (prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod)):
         return not e.dtype.is_float
     return isinstance(e, (prim.BufferLoad, prim.Call))
@@ -400,7 +400,7 @@ def _like(element: str, dtype: DataType) -> DataType:
 
 
 def scalar_value(e: prim.Immediate) -> float:
-    """The number that a literal stands for in its data type."""
+    """The number of a literal, in its dtype."""
     value: Any = e.value  # type: ignore[attr-defined]
     if e.dtype.is_float:
         return nearest(value, e.dtype)

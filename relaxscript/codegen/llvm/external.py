@@ -24,7 +24,7 @@ __all__ = ["Hook", "emit_external"]
 
 
 class Hook:
-    """What code calls to call a packed function, and what happened when that failed."""
+    """A C function by which code calls a packed function, and the error of the last call."""
 
     def __init__(self, packed: PackedCall) -> None:
         self.packed = packed
@@ -57,7 +57,7 @@ class Hook:
             self.local.error = error
 
     def explain(self, details: Sequence[int]) -> BaseException:
-        """What the function raised, in the thread that called it."""
+        """The error that the function raised, in the thread that called it."""
         error: BaseException | None = getattr(self.local, "error", None)
         if error is not None:
             del self.local.error
@@ -74,7 +74,7 @@ _ROOM = 50  # frames that Python still allows where its stack was not what was l
 
 
 def _has_room(count: int) -> bool:
-    """Whether that many calls may still nest in this thread."""
+    """True if that many calls may still nest in this thread."""
     try:
         return count == 0 or _has_room(count - 1)
     except RecursionError:
@@ -94,7 +94,7 @@ def emit_external(cx: FunctionContext, e: prim.Call, name: str) -> Value:
 
 
 def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
-    """Where an element lies, or what a variable holds."""
+    """The address of an element, or the address that a variable holds."""
     match e:
         case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
             tir_errors.check_rank(load.buffer, load.indices, load.span)
@@ -111,7 +111,7 @@ def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
 
 
 def emit_packed_call(cx: FunctionContext, e: prim.Call) -> Value:
-    """A call of Python through ctypes: the words stand in memory, the result is the first."""
+    """A call of Python through ctypes: the words are in memory, the result is the first."""
     packed, asm = PackedCall(e), cx.asm
     hook = Hook(packed)
     symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"

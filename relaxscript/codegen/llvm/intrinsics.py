@@ -133,7 +133,7 @@ def with_room(asm: FunctionWriter, x: Value, dtype: DataType) -> Value:
 
 
 def next_after(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
-    """The neighbour of the first operand towards the second, on the bits of the data type."""
+    """The neighbour of the first operand towards the second, on the bits of the dtype."""
     a, b = args
     bits_of = f"i{dtype.bits}"
     stored = asm.convert("bitcast", asm.to_memory(a, dtype), bits_of)

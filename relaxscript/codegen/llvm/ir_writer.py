@@ -39,7 +39,7 @@ class Value(NamedTuple):
 
 
 class FailureSites:
-    """What a module declares and how it can fail: status k is explained by the k-th site."""
+    """The declarations of a module and its failures: status k is explained by the k-th."""
 
     def __init__(self) -> None:
         self.explanations: list[Explain] = []
@@ -154,7 +154,7 @@ class FunctionWriter:
         return vector
 
     def any(self, condition: Value) -> Value:
-        """Whether a condition holds in any lane."""
+        """True if a condition holds in any lane."""
         if not condition.type.startswith("<"):
             return condition
         return self.call(f"llvm.vector.reduce.or.{suffix(condition.type)}", "i1", [condition])
@@ -264,7 +264,7 @@ class FunctionWriter:
         return x
 
     def literal(self, dtype: DataType, value: float) -> Value:
-        """A literal of one of our data types."""
+        """A literal of one of our dtypes."""
         return self.number(register(dtype), value)
 
     def to_i64(self, x: Value, dtype: DataType) -> Value:

@@ -149,7 +149,7 @@ class Kernel:
         return result
 
     def finish(self, status: int) -> Any:
-        """What the call that just ended in this thread returns; raises the error of its status."""
+        """The result of the call that just ended in this thread; raises the error of its status."""
         words = self._local.words
         if status:
             raise self._explanations[status - 1](list(words))
@@ -182,7 +182,7 @@ class _Details(threading.local):
 
 
 class _Copies:
-    """Arrays that stand in for others whose layout the code does not know."""
+    """Copies of arrays whose layout the code does not know."""
 
     def __init__(self) -> None:
         self._made: dict[Any, tuple[Any, Any, bool]] = {}

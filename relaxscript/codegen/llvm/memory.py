@@ -4,7 +4,7 @@ Small memory of constant size lives on the stack, other memory on the heap until
 It begins as zeros where `Options.zero_memory` wants it, so that a program of somebody else's does
 not read what the process kept there before; otherwise it is not initialised. A view is compared
 with the memory behind it where it is declared, so that what lies in the view lies in the memory.
-Dimensions that do not fit their data type are refused.
+Dimensions that do not fit their dtype are refused.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def terms_of(cx: FunctionContext, dims: Sequence[prim.PrimExpr]) -> tuple[Term, 
 
 @contextmanager
 def without_wrapping(cx: FunctionContext, explain: Explain) -> Iterator[None]:
-    """Where sums and products fail instead of wrapping."""
+    """A scope in which sums and products fail instead of wrapping."""
     outer, cx.wraps = cx.wraps, explain
     yield
     cx.wraps = outer
@@ -191,7 +191,7 @@ def surely_fits(
     place: BufferAddress,
     owner: BufferAddress,
 ) -> bool:
-    """Whether it is proved that a view lies in the memory behind it."""
+    """True if it is proved that a view lies in the memory behind it."""
     proofs = cx.proofs
     end, sizes = proofs.read(start), place.extents
     strides = terms_of(cx, buffer.strides)
@@ -293,7 +293,7 @@ def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
 def cut_region(
     cx: FunctionContext, name: str, outer: BufferAddress, axis: int, r: tir.Range, span: Span | None
 ) -> tuple[Value, Value, Term]:
-    """Where a region begins along an axis, and how many elements, at least none, it has."""
+    """The begin of a region along an axis, and its number of elements, at least 0."""
     asm, proofs = cx.asm, cx.proofs
     start, extent, size = emit_wide(cx, r.min), emit_extent(cx, r.extent), outer.shape[axis]
     term = proofs.read(r.extent)
@@ -316,7 +316,7 @@ def cut_region(
 
 
 def bind_dimension(cx: FunctionContext, e: prim.PrimExpr, actual: Value, term: Term) -> bool:
-    """Whether an expression is a new variable, which then has a value from here on."""
+    """True if an expression is a new variable, which then has a value from here on."""
     if not isinstance(e, prim.Var) or e in cx.values:
         return False
     cx.values[e] = cx.asm.convert("trunc", actual, register(e.dtype))

@@ -1,4 +1,4 @@
-"""What is known of integers where code is being written, and which indices it proves inside.
+"""Facts about integers where code is being written, and the indices they prove inside.
 
 Code computes with integers that wrap, `arith` with mathematical ones. So an expression is first
 read as one over variables of our own: each definition of a variable of the program makes a new one,
@@ -56,7 +56,7 @@ class _Condition(NamedTuple):
 
 
 class Proofs:
-    """What is known at the place of a function that is being written."""
+    """The facts at the place of a function that is being written."""
 
     def __init__(self) -> None:
         # What each variable of the program stands for at present.
@@ -66,7 +66,7 @@ class Proofs:
         self._always: dict[prim.Var, list[_Condition]] = {}
         self._here: dict[prim.Var, list[_Condition]] = {}
         self._holding: list[_Condition] = []
-        # Expressions that were made, and those of them that are known to fit their data type.
+        # Expressions that were made, and those of them that are known to fit their dtype.
         self._made: dict[tuple[type[PrimExpr], PrimExpr, PrimExpr], PrimExpr] = {}
         self._numbers: dict[int, Term] = {}
         self._fitting_parts: set[PrimExpr] = set()
@@ -128,7 +128,7 @@ class Proofs:
             known.append(_Condition(prim.LT.make(term.e, end), term.vars | low.vars | size.vars))
 
     def _fitting(self, term: Term, dtype: DataType) -> Term:
-        """A term as a value of a data type that may not hold it."""
+        """A term as a value of a dtype that may not hold it."""
         low, high = limits(dtype)
         return term if low <= term.low and term.high <= high else self.unknown((low, high))
 
@@ -140,7 +140,7 @@ class Proofs:
 
     @contextmanager
     def scope(self, *conditions: PrimExpr, unless: bool = False) -> Iterator[None]:
-        """Where some conditions hold, or `unless`, does not; what is learned inside ends."""
+        """A scope where the conditions hold, or `unless`, do not; its facts end with it."""
         before = len(self._holding)
         for e in conditions:
             self.learn(e, not unless)
@@ -162,14 +162,14 @@ class Proofs:
             self._answers.clear()
 
     def _asked(self, e: PrimExpr, truth: bool) -> _Condition | None:
-        """What a condition says, of which not all need be computed: `a or x // n < b`."""
+        """The facts of a condition of which not all need be computed: `a or x // n < b`."""
         outer, self._computed = self._computed, False
         found = self._condition(e, truth)
         self._computed = outer
         return found
 
     def _condition(self, e: PrimExpr, truth: bool) -> _Condition | None:
-        """What a condition, or its contrary, says of integers; None where that is nothing."""
+        """The facts about integers of a condition, or its contrary; None where there are none."""
         self._room -= 1
         if self._room < 0:
             return None
@@ -295,14 +295,14 @@ class Proofs:
     # ------------------------------------------------------------ proofs
 
     def is_inside(self, index: PrimExpr, extent: Term) -> bool:
-        """Whether an index, in all of its lanes, is at least 0 and less than an extent."""
+        """True if an index, in all of its lanes, is at least 0 and less than an extent."""
         lanes = index.dtype.lanes
         lane = None if lanes == 1 else self.unknown((0, lanes - 1))
         term = self.read(index, lane)
         return self.is_below(term, extent) and self.is_below(self.number(-1), term)
 
     def is_region(self, start: PrimExpr, count: PrimExpr, extent: Term) -> bool:
-        """Whether so many elements from a start lie in an extent; no region has less than none."""
+        """True if so many elements from a start lie in an extent; no region has less than none."""
         first, size = self.read(start), self.read(count)
         end = self._binary(prim.Add, prim.INT64, first, size)
         if end is None or size.low < 0:
@@ -310,7 +310,7 @@ class Proofs:
         return self.is_below(self.number(-1), first) and self.is_below(end, extent, equal=True)
 
     def is_below(self, a: Term, b: Term, equal: bool = False) -> bool:
-        """Whether one term is less than another, or `equal`, whatever the variables are."""
+        """True if one term is less than another, or `equal`, whatever the variables are."""
         if a.high < b.low + equal:
             return True
         if a.low >= b.high + equal or a.size + b.size > _LARGEST:
@@ -324,7 +324,7 @@ class Proofs:
         return self._answers[key]
 
     def _is_known(self, make: type[prim.Comparison], a: Term, b: Term) -> bool:
-        """Whether exactly this was learned: what the variable of a loop is less than."""
+        """True if exactly this was learned: what the variable of a loop is less than."""
         if len(a.vars) != 1:
             return False
         (var,) = a.vars
@@ -334,7 +334,7 @@ class Proofs:
         return [*self._here.get(var, [])[: -_FACTS - 1 : -1], *self._always.get(var, ())]
 
     def _facts(self, variables: frozenset[prim.Var]) -> Facts:
-        """What is known of some variables, and of those that are known together with them."""
+        """The facts about some variables, and about those that occur together with them."""
         conditions: dict[PrimExpr, None] = {}
         seen: dict[prim.Var, None] = dict.fromkeys(sorted(variables, key=id))
         waiting = list(seen)

@@ -103,7 +103,7 @@ def combine_values(cx: FunctionContext, e: Reduce, slots: Sequence[Value]) -> No
 
 
 def stand_for(cx: FunctionContext, var: prim.Var, value: Value) -> None:
-    """Let a variable stand for a value of which nothing is known."""
+    """Bind a variable to a value of which nothing is known."""
     cx.values[var] = value
     if var.dtype.is_integer:
         cx.ranges.define(var, limits(var.dtype))

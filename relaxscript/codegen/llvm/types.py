@@ -1,4 +1,4 @@
-"""Data types and operations of LLVM for ours, as tables.
+"""Dtypes and operations of LLVM for ours, as tables.
 
 A scalar has one type in memory and one in registers. They differ for bool (a byte in memory) and
 for floats of at most 16 bits: in registers these are `float`s that the narrow type represents
@@ -54,7 +54,7 @@ COMPARISON: dict[type[prim.Comparison], tuple[str, str, str]] = {
 
 
 def column(dtype: DataType) -> int:
-    """The column of a data type in these tables."""
+    """The column of a dtype in these tables."""
     return 2 if dtype.is_float else 0 if dtype.kind == "int" else 1
 
 
@@ -80,7 +80,7 @@ def storage(dtype: DataType, span: Span | None = None) -> str:
 
 
 def suffix(type_: str) -> str:
-    """How names of LLVM's intrinsics spell a type: "v4f32" for `<4 x float>`."""
+    """The suffix of a type in the names of LLVM's intrinsics: "v4f32" for `<4 x float>`."""
     if type_.startswith("<"):
         lanes, _, element = type_[1:-1].partition(" x ")
         return f"v{lanes}{suffix(element)}"

@@ -1,4 +1,4 @@
-"""What values integers can have: intervals, from loop bounds and dimensions.
+"""The values that integers can have: intervals, from loop bounds and dimensions.
 
 With them code for indices is simpler: sums that cannot overflow say so (LLVM vectorises loops only
 then), and floor division of numbers that are not negative is plain division.
@@ -39,7 +39,7 @@ class ValueRanges:
         return self._find(e)[0]
 
     def is_exact(self, e: prim.PrimExpr) -> bool:
-        """Whether the outermost operation never wraps."""
+        """True if the outermost operation never wraps."""
         return self._find(e)[1]
 
     def _find(self, e: prim.PrimExpr) -> tuple[Interval, bool]:
@@ -98,7 +98,7 @@ def arithmetic(kind: type[prim.Binary], a: Interval, b: Interval) -> Interval | 
 def of_loop(start: Interval, extent: Interval, dtype: DataType) -> tuple[Interval, bool]:
     """In which interval the variable of a loop lies, and whether it is less than the loop's end.
 
-    Code counts in the data type of the variable, so an end that does not fit there is another.
+    Code counts in the dtype of the variable, so an end that does not fit there is another.
     """
     low, high = limits(dtype)
     fits = low <= start[0] and start[1] <= high and low <= extent[0] and extent[1] <= high
@@ -108,7 +108,7 @@ def of_loop(start: Interval, extent: Interval, dtype: DataType) -> tuple[Interva
 
 
 def limits(dtype: DataType) -> Interval:
-    """The least and the greatest value of a data type."""
+    """The least and the greatest value of a dtype."""
     if dtype.is_bool:
         return 0, 1
     return scalar.limits(dtype.element) if dtype.is_integer else (0, 0)

@@ -153,7 +153,7 @@ def one_hot(
 ) -> Tensor:
     """A new axis of `depth` elements: `on_value` at each of `indices`, `off_value` elsewhere.
 
-    The scalars have one data type, which is that of the result. The new axis is the axis `axis`
+    The scalars have one dtype, which is that of the result. The new axis is the axis `axis`
     of the result. An index that is not there gives `off_value` everywhere.
     """
     element = _dtype_of(on_value)

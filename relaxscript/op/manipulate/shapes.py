@@ -145,7 +145,7 @@ _Product = tuple[int, list[PrimExpr]]
 
 
 def _cancelled(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> tuple[_Product, _Product]:
-    """Two products, a number and expressions each, without the expressions that stand in both."""
+    """Two products, a number and expressions each, without the expressions that are in both."""
     (constant, left), (parts, right) = factors(a), factors(b)
     rest: list[PrimExpr] = []
     for factor in right:

@@ -65,7 +65,7 @@ def _(
 
 @composite_op("nn.relu6")
 def relu6(data: Tensor) -> Expr:
-    """`min(max(x, 0), 6)`: stands for `R.clip(data, 0, 6)`."""
+    """`min(max(x, 0), 6)`, which is `R.clip(data, 0, 6)`."""
     return clip.build((data, 0, 6))
 
 

@@ -153,7 +153,7 @@ def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout
 
 
 def _targets(place: tuple[int, ...], sizes: tuple[int, ...], w: Windows) -> list[slice]:
-    """Where the elements go, times the element of the kernel at `place`."""
+    """The part of the result that gets the elements times the kernel's element at `place`."""
     starts = [p * d for p, d in zip(place, w.dilation)]
     return [
         slice(start, start + max((n - 1) * s + 1, 0), s)
@@ -234,7 +234,7 @@ def _times(dim: PrimExpr, factor: int) -> PrimExpr:
 
 
 def _size(size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, more: int) -> PrimExpr:
-    """How long the result is along a spatial axis."""
+    """The length of the result along a spatial axis."""
     steps = _times(prim.Sub.make(size, number(1)), w.strides[axis])
     reach = _times(prim.Sub.make(kernel, number(1)), w.dilation[axis])
     rest = number(1 + more - w.before[axis] - w.after[axis])

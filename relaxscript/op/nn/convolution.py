@@ -58,7 +58,7 @@ def conv1d(
     """The sums of `weight` times the windows of `data` along one spatial axis.
 
     `padding` is one number, or one before and one behind. Of the channels each of `groups` takes
-    its share. Sums are computed in the data type of the result, those of floats of 16 bits or
+    its share. Sums are computed in the dtype of the result, those of floats of 16 bits or
     fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 1)
@@ -82,7 +82,7 @@ def conv2d(
     """The sums of `weight` times the windows of `data` along two spatial axes.
 
     `padding` is one number, one for each axis, or those before and then those behind. Of the
-    channels each of `groups` takes its share. Sums are computed in the data type of the
+    channels each of `groups` takes its share. Sums are computed in the dtype of the
     result, those of floats of 16 bits or fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 2)
@@ -106,7 +106,7 @@ def conv3d(
     """The sums of `weight` times the windows of `data` along three spatial axes.
 
     `padding` is one number, one for each axis, or those before and then those behind. Of the
-    channels each of `groups` takes its share. Sums are computed in the data type of the
+    channels each of `groups` takes its share. Sums are computed in the dtype of the
     result, those of floats of 16 bits or fewer in float32.
     """
     windows = windows_of(strides, padding, dilation, 3)

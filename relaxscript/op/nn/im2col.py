@@ -23,7 +23,7 @@ _PART = 2 << 20  # bytes
 
 
 def convolution(x: Any, kernel: Any, w: Windows, groups: int) -> Any:
-    """The convolution of (N, C, spatial) by (O, I, spatial), arrays of one data type."""
+    """The convolution of (N, C, spatial) by (O, I, spatial), arrays of one dtype."""
     axes = x.ndim - 2
     views = sliding(_padded(x, w), kernel.shape[2:], w)
     sizes = views.shape[2 : 2 + axes]
@@ -78,7 +78,7 @@ def _padded(x: Any, w: Windows) -> Any:
 
 
 def _is_copied(views: Any) -> bool:
-    """Whether windows overlap or leave something out, so that columns are no view of the tensor."""
+    """True if windows overlap or leave something out, so that columns are no view."""
     axes = (views.ndim - 2) // 2
     return math.prod(views.shape[2 + axes :]) > 1 or not views.flags.contiguous
 

@@ -1,4 +1,4 @@
-"""Layouts such as "NHWC" and "NCHW16c": where the axes of a tensor stand, and which are packed.
+"""Layouts such as "NHWC" and "NCHW16c": the order of the axes of a tensor, and which are packed.
 
 A capital is an axis. A number with a small letter is the inner part of an axis: in "NCHW16c" the
 last axis holds 16 neighbouring channels, and C counts these groups. Source: TVM `tir.Layout`.
@@ -27,16 +27,16 @@ _PART = re.compile(r"([A-Z])|([1-9]\d{0,8})([a-z])")
 
 
 class _Place(NamedTuple):
-    """What stands at one axis: which axis of the plain order, and the factor of an inner part."""
+    """One axis of a layout: its axis in the plain order, and the factor of an inner part."""
 
     axis: int
     factor: int | None
 
 
 class Layout(NamedTuple):
-    """A layout as it is written, and what stands at each of its axes.
+    """A layout as it is written, and its axes.
 
-    Dimensions and arrays are plain where they stand in the order of the letters, unpacked.
+    Dimensions and arrays are plain where they are in the order of the letters, unpacked.
     """
 
     text: str
@@ -45,11 +45,11 @@ class Layout(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """How many axes a tensor of this layout has."""
+        """The number of axes of a tensor of this layout."""
         return len(self.places)
 
     def _parts(self, axis: int) -> list[int]:
-        """Where the parts of a plain axis stand, the outermost first."""
+        """The indices of the parts of a plain axis, the outermost first."""
         found = [i for i, place in enumerate(self.places) if place.axis == axis]
         return sorted(found, key=lambda i: self.places[i].factor is not None)
 

@@ -49,7 +49,7 @@ def attention(
     batch, heads, queries, keys. Without `scale` it is 1 divided by the square root of the number of
     features. A `causal_mask` hides keys that come after a query: "TopLeft" counts both from the
     start, "BottomRight" from the end. Of the others `window_size` leaves the last so many. Floats
-    of 16 bits or fewer are computed in float32 and rounded once, others in their own data type.
+    of 16 bits or fewer are computed in float32 and rounded once, others in their own dtype.
     """
     inner = product_dtype(query.dtype)
     q, k, v = (x.astype(inner, copy=False).transpose(0, 2, 1, 3) for x in (query, key, value))
@@ -84,7 +84,7 @@ def attention_bias(
 
 
 def _visible(queries: int, keys: int, mask: str, window: int | None) -> Any:
-    """Which keys each query sees."""
+    """The keys that each query sees, as bools."""
     shift = keys - queries if mask == "BottomRight" else 0
     last = np.arange(queries)[:, None] + shift
     place = np.arange(keys)

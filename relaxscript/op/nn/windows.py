@@ -1,4 +1,4 @@
-"""What convolutions and poolings share: windows that move along spatial axes."""
+"""Windows that move along spatial axes, for convolutions and poolings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 class Windows(NamedTuple):
-    """How windows move: one number for each spatial axis; `after` is the padding at the end."""
+    """The geometry of windows, one number for each spatial axis; `after` is padding at the end."""
 
     strides: tuple[int, ...]
     before: tuple[int, ...]
@@ -92,7 +92,7 @@ def require_groups(groups: int) -> None:
 def out_size(
     size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, ceil: bool = False
 ) -> PrimExpr:
-    """How many windows fit along a spatial axis."""
+    """The number of windows that fit along a spatial axis."""
     reach = prim.Mul.make(number(w.dilation[axis]), prim.Sub.make(kernel, number(1)))
     padded = prim.Add.make(size, number(w.before[axis] + w.after[axis]))
     room: PrimExpr = prim.Sub.make(prim.Sub.make(padded, reach), number(1))
@@ -102,7 +102,7 @@ def out_size(
 
 
 def _and_one(room: PrimExpr, stride: int) -> PrimExpr:
-    """`room // stride + 1`, written so where no whole number can be taken out of the quotient."""
+    """`room // stride + 1`, written so where no integer can be taken out of the quotient."""
     written = prim.Add.make(prim.FloorDiv.make(room, number(stride)), number(1))
     simplest = simplify(written)
     symbolic, constant = _parts(room)
@@ -148,9 +148,9 @@ _PART = 1 << 16  # elements
 
 
 def by_parts(x: Any, function: Callable[[Any], Any], inner: np.dtype[Any]) -> Any:
-    """What a function makes of the spatial axes of (N, C, spatial), some channels at a time.
+    """Apply a function to the spatial axes of (N, C, spatial), some channels at a time.
 
-    It gets and gives (channels, spatial) of the data type `inner`; the result has that of `x`.
+    It gets and gives (channels, spatial) of the dtype `inner`; the result has that of `x`.
     """
     channels = x.shape[0] * x.shape[1]
     flat = x.reshape(channels, *x.shape[2:])

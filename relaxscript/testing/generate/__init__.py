@@ -1,1 +1,1 @@
-"""What random programs are made of: functions that add one binding each, over one `Context`."""
+"""The parts of random programs: functions that add one binding each, over one `Context`."""

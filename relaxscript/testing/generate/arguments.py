@@ -31,7 +31,7 @@ Dim = Callable[[], prim.PrimExpr]
 def arguments_for(
     choices: Choices, operator: Operator, values: Sequence[Expr], dim: Dim
 ) -> dict[str, Any] | None:
-    """What to give each parameter by name, or None when nothing in scope would do.
+    """Arguments by the names of parameters, or None when nothing in scope would do.
 
     `values` are in scope; `dim` gives a dimension in terms of the variables in scope. The first
     tensor decides what the others should look like. Parameters with a default may be left out.
@@ -61,7 +61,7 @@ class _Guess:
         return given
 
     def operand(self, parameter: Parameter) -> Any:
-        """A value for an operand; REQUIRED stands for none."""
+        """A value for an operand; REQUIRED where there is none."""
         match parameter.kind:
             case "tensors" if parameter.wants == "value":
                 return [self.choices.integer(-2, 3) for _ in range(max(self.rank, 1))]

@@ -1,4 +1,4 @@
-"""Where random programs take their choices from: a seed, or hypothesis, which can shrink them."""
+"""The choices of random programs: from a seed, or from hypothesis, which can shrink them."""
 
 from __future__ import annotations
 

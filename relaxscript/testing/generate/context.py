@@ -81,7 +81,7 @@ class Context:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """What is added to the scope inside is gone after it."""
+        """A scope of its own: what is added inside is gone after it."""
         values, dims = len(self.values), len(self.dims)
         self.depth += 1
         try:

@@ -91,7 +91,7 @@ def condition(cx: Context) -> Expr:
 
 
 def local_purity(cx: Context) -> bool:
-    """Whether a local function is pure: always in a pure function."""
+    """True if a local function is pure: always in a pure function."""
     return cx.pure or cx.choices.chance(40)
 
 

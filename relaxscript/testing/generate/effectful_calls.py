@@ -37,7 +37,7 @@ def emit_keep(cx: Context) -> bool:
 
 
 def emit_tick(cx: Context) -> bool:
-    """How many effects there were so far."""
+    """Ask for the number of effects so far."""
     return cx.emit(Call(ExternFunc(TICK), (), None, (COUNTER,)))
 
 

@@ -1,4 +1,4 @@
-"""Odd literals: texts, data types and numbers that printers and parsers have to keep."""
+"""Odd literals: strings, dtypes and numbers that printers and parsers have to keep."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLOATS = (0.0, -0.0, 1.0, -1.5, 0.1, 1e-45, 3.4e38, 1e300, INFINITY, -INFINITY, 
 
 
 def scalar_of(choices: Choices, dtype: DataType | None = None) -> prim.PrimExpr:
-    """A literal of a data type, of any if none is given."""
+    """A literal of a dtype, of any if none is given."""
     dtype = dtype or DataType(choices.pick(KINDS))
     if dtype.is_bool:
         return prim.IntImm(dtype, choices.integer(0, 1))

@@ -82,7 +82,7 @@ def tick() -> Any:
 
 
 def apply(function: Any, *args: Any) -> Any:
-    """What a function gives for its arguments."""
+    """The result of a function for its arguments."""
     current_effects().add("apply", *args)
     return function(*args)
 

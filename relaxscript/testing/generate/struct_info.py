@@ -66,7 +66,7 @@ def literal(wanted: StructInfo, extents: dict[prim.Var, int], extent: Callable[[
 
 
 def same(a: StructInfo, b: StructInfo) -> bool:
-    """Whether two descriptions are the same, shape variables included."""
+    """True if two descriptions are the same, shape variables included."""
     return bool(structural_equal(a, b))
 
 
@@ -82,7 +82,7 @@ def fields(info: StructInfo) -> tuple[StructInfo, ...]:
 
 
 def is_condition(info: StructInfo) -> bool:
-    """Whether a value can be the condition of an `if`."""
+    """True if a value can be the condition of an `if`."""
     match info:
         case TensorStructInfo(dtype=dtype, ndim=0) | PrimStructInfo(dtype=dtype):
             return dtype.is_bool
@@ -90,12 +90,12 @@ def is_condition(info: StructInfo) -> bool:
 
 
 def is_positive(dim: prim.PrimExpr) -> bool:
-    """Whether a dimension is a number above 0."""
+    """True if a dimension is a number above 0."""
     return isinstance(dim, prim.IntImm) and dim.value > 0
 
 
 def is_computable(info: StructInfo) -> bool:
-    """Whether a PrimFunc can be written for a tensor: all of its dimensions are known."""
+    """True if a PrimFunc can be written for a tensor: all of its dimensions are known."""
     match info:
         case TensorStructInfo(dims=tuple(), dtype=dtype):
             return dtype in DTYPES
@@ -103,7 +103,7 @@ def is_computable(info: StructInfo) -> bool:
 
 
 def alike(info: StructInfo, wanted: StructInfo) -> bool:
-    """Whether a value of `info` may well be an argument for `wanted`."""
+    """True if a value of `info` may well be an argument for `wanted`."""
     match info, wanted:
         case TensorStructInfo(), TensorStructInfo():
             return wanted.ndim in (-1, info.ndim) and wanted.dtype == info.dtype

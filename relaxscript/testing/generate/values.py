@@ -161,7 +161,7 @@ def emit_match_cast(cx: Context) -> bool:
 
 
 def cast_info(cx: Context, info: StructInfo, found: list[prim.Var]) -> StructInfo:
-    """What a value of `info` can be matched against; `found` gets the new shape variables."""
+    """A StructInfo to match a value of `info` against; `found` gets the new shape variables."""
     if cx.choices.chance(15):
         return info
     match info:
@@ -210,5 +210,5 @@ def _holds_shape(value: Expr) -> bool:
 
 
 def _is_plain(operator: Operator, pure: bool) -> bool:
-    """Whether the general step can call an operator: it takes values, and prints nothing."""
+    """True if the general step can call an operator: it takes values, and prints nothing."""
     return operator.pure and not any(p.kind in SPECIAL for p in operator.parameters)

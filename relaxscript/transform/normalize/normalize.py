@@ -109,7 +109,7 @@ def _normalize(
 
 
 def _is_typed(function: relax.Function) -> bool:
-    """Whether something is known of all that a function binds, and of the results inside."""
+    """True if something is known of all that a function binds, and of the results inside."""
     for node in compounds(function):
         match node:
             case relax.Function(params=params, ret_struct_info=result):

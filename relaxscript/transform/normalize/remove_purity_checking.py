@@ -67,7 +67,7 @@ def _written_out(node: Node) -> Node | None:
 
 
 def _is_checked(func: Function) -> bool:
-    """Whether a function has to be pure, and is not trusted to be."""
+    """True if a function has to be pure, and is not trusted to be."""
     return func.is_pure and not (func.attrs or Attrs()).get(FORCE_PURE)
 
 

@@ -1,1 +1,1 @@
-"""What a pass is, how passes run, and what most of them are written with."""
+"""Passes: their base classes, the context in which they run, and a rewriter of bindings."""

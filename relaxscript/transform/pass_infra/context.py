@@ -25,7 +25,7 @@ __tracebackhide__ = is_user_error
 
 @dataclass(frozen=True)
 class PassInfo:
-    """What a pass says of itself; `traceable` is for tuning and of no effect here."""
+    """The description of a pass; `traceable` is for tuning and of no effect here."""
 
     opt_level: int
     name: str
@@ -49,7 +49,7 @@ _CONFIGS: dict[str, type] = {
 
 
 class PassContext:
-    """How passes run inside `with PassContext(...):`; contexts nest, the innermost one counts.
+    """The settings of passes inside `with PassContext(...):`; the innermost context counts.
 
     `opt_level` is the highest level of passes that a `Sequential` runs; `required_pass` names those
     that run at any level, `disabled_pass` those that never run. `instruments` are told of contexts
@@ -105,7 +105,7 @@ class PassContext:
             instrument.enter_pass_ctx()
 
     def pass_enabled(self, info: PassInfo) -> bool:
-        """Whether a `Sequential` runs a pass here."""
+        """True if a `Sequential` runs a pass here."""
         if _is_named(info, self.disabled_pass):
             return False
         return _is_named(info, self.required_pass) or info.opt_level <= self.opt_level
@@ -142,7 +142,7 @@ def _checked(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrume
 
 
 def _is_named(info: PassInfo, names: Sequence[str]) -> bool:
-    """Whether names have the pass among them, also as TVM registers it."""
+    """True if the pass is among the names, also as TVM registers it."""
     return any(name.rpartition(".")[2] == info.name.rpartition(".")[2] for name in names)
 
 

@@ -1,4 +1,4 @@
-"""What a pass is: a named step from module to module, and how passes are put in a row.
+"""Passes, which are named steps from module to module, and sequences of them.
 
     class Twice(FunctionPass):
         \"\"\"Replace `x + x` by `x * 2`.\"\"\"
@@ -87,7 +87,7 @@ class Pass(ABC):
 
     @abstractmethod
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        """What the pass does; called with the instruments around it."""
+        """Transform the module; called with the instruments around it."""
 
     def __repr__(self) -> str:
         return f"<pass {self.info.name}>"
@@ -171,9 +171,9 @@ class DataflowBlockPass(FunctionPass):
 class Sequential(Pass):
     """Passes one after the other, as far as the current context has them enabled.
 
-    A pass runs when its level is at most the context's and the context does not disable it by name;
-    one that the context requires by name runs at any level. What a pass requires is not run again
-    where it stands before it in the row.
+    A pass runs when its level is at most the context's and the context does not disable it by name.
+    One that the context requires by name runs at any level. What a pass requires is not run again
+    where it comes before it in the sequence.
     """
 
     def __init__(

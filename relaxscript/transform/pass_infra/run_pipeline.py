@@ -27,8 +27,8 @@ def run_pipeline(
 ) -> IRModule:  # fmt: skip
     """The module after a pipeline, which is given as `name`.
 
-    Raises `DiagnosticError`: RX0703 for an unknown pipeline or pass, or where it gives no module,
-    RX0706 where it gives one that is not well-formed, unless it is one of `ours`.
+    Raises `DiagnosticError`. RX0703 is for an unknown pipeline or pass, or a result that is no
+    module. RX0706 is for a module that is not well-formed, unless the pipeline is one of `ours`.
     """
     run = _callable(pipeline, name, named)
     result = module if run is None else run(module)
@@ -62,7 +62,7 @@ def _callable(
 
 
 def _culprit(run: Callable[[IRModule], Any], module: IRModule) -> str:
-    """What of a pipeline makes a module ill-formed: the first pass after which it is."""
+    """The part of a pipeline that makes a module ill-formed: the first pass after which it is."""
     context, watching = PassContext.current(), _Watching()
     with PassContext(
         context.opt_level, context.required_pass, context.disabled_pass, [watching], context.config

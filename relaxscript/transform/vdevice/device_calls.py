@@ -24,7 +24,7 @@ _OPAQUE = {Trait.CALLS_OUT, Trait.CAPTURES}
 
 
 def is_kernel_call(call: Call, module: IRModule) -> bool:
-    """Whether a call runs an operator or PrimFunc on tensors that must be on one device.
+    """True if a call runs an operator or PrimFunc on tensors that must be on one device.
 
     `R.to_vdevice` moves a tensor from wherever it is; operators with side effects, `R.print` for
     one, look at tensors anywhere; packed functions do as they like.
@@ -41,7 +41,7 @@ def is_kernel_call(call: Call, module: IRModule) -> bool:
 
 
 def is_closure_call(op: Expr) -> bool:
-    """Whether a call of an operator calls a closure, with the fields of a tuple."""
+    """True if a call of an operator calls a closure, with the fields of a tuple."""
     return op in (invoke_closure.op, invoke_pure_closure.op)
 
 
@@ -56,7 +56,7 @@ def moved(value: Expr, device: VDevice, span: Span | None) -> Call:
 
 
 def is_host(device: VDevice) -> bool:
-    """Whether tensors on a virtual device are those of the host, as constants are."""
+    """True if tensors on a virtual device are those of the host, as constants are."""
     return device.vdevice_id == 0 and device.target.kind in Device.KINDS
 
 

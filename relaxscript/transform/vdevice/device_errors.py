@@ -1,4 +1,4 @@
-"""What is wrong with the devices of a program, said at its source or in its printed text."""
+"""Diagnostics about the devices of a program, at its source or in its printed script."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _undecided(call: Call, module: IRModule) -> _Mistake:
 
 
 def _operand(call: Call) -> tuple[Expr, Span | None]:
-    """The first operand that may have a tensor, and where it stands."""
+    """The first operand that may have a tensor, and its place."""
     stack = _with_spans(call.args, call.arg_spans)
     while stack:
         operand, span = stack.pop()
@@ -87,7 +87,7 @@ def _operand(call: Call) -> tuple[Expr, Span | None]:
 def _with_spans(
     exprs: tuple[Expr, ...], spans: tuple[Span | None, ...]
 ) -> list[tuple[Expr, Span | None]]:
-    """Expressions and where they stand, the first one last."""
+    """Expressions and their places, the first one last."""
     return list(zip_longest(exprs, spans[: len(exprs)]))[::-1]
 
 
@@ -110,7 +110,7 @@ def _callee(call: Call) -> str:
 
 
 def _placed(found: list[_Mistake], module: IRModule) -> Iterator[Diagnostic]:
-    """The diagnostics; in the printed text where some place has no source."""
+    """The diagnostics; in the printed script where some place has no source."""
     uses = [use for mistake in found for use, _ in mistake.facts]
     spans = [use.span for use in uses]
     if any(span is None for span in spans):

@@ -120,7 +120,7 @@ class DeviceGraph:
         self._assigned.append((place, self._canonical(device), at))
 
     def _canonical(self, device: VDevice) -> VDevice:
-        """The one object that stands for a device here."""
+        """The one object for a device in this graph."""
         for known in self._devices:
             if known is device or same_vdevice(known, device):
                 return known

@@ -127,7 +127,7 @@ class _Mover(ExprMutator):
     """Puts tensors where the variables that they are bound to are said to be."""
 
     def result_info(self, func: Function) -> StructInfo | None:
-        """What the variable of a local function says of its result."""
+        """The declared result of the local function that a variable is bound to."""
         info = self._of_variable()
         return info.ret if isinstance(info, FuncStructInfo) else func.ret_struct_info
 
@@ -138,7 +138,7 @@ class _Mover(ExprMutator):
         return self._brought(value, self._of_variable(), None)
 
     def _of_variable(self) -> StructInfo | None:
-        """What is known of the variable to which the innermost `if` or function is bound."""
+        """The StructInfo of the variable to which the innermost `if` or function is bound."""
         holder = self.path[-2] if len(self.path) > 1 else None
         return holder.var.struct_info if isinstance(holder, Binding) else None
 

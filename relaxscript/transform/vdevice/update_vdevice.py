@@ -66,7 +66,7 @@ class UpdateVDevice(ModulePass):
 
 
 def _updated(node: Node, old: VDevice, new: VDevice) -> Node | None:
-    """What has a virtual device itself, with another one."""
+    """A StructInfo that has a virtual device itself, with another one."""
     match node:
         case TensorStructInfo(vdevice=VDevice() as device) if same_vdevice(device, old):
             return node.replace(vdevice=new)
