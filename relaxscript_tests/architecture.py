@@ -538,27 +538,6 @@ def named_operators(files: Mapping[str, str], operators: Iterable[str]) -> list[
     ]
 
 
-# ---------------------------------------------------------------- the map in the README
-
-ROW_OF_MAP = re.compile(r"^\| (`.*?) \|", re.MULTILINE)
-
-
-def map_problems(readme: str, files: Iterable[str]) -> list[str]:
-    """Where the README's table of rooms differs from the rooms that are there, or their order."""
-    written = [
-        room.removesuffix("/").removesuffix(".py").replace("/", ".")
-        for row in ROW_OF_MAP.findall(readme)
-        for room in re.findall(r"`([^`]*)`", row)
-    ]
-    there = {room_of(module_of(path)) for path in files} - {"__init__", "__main__", None}
-    rows = [ROW[room] for room in written if room in ROW]
-    return [
-        *(f"the map of the README has no `{room}`" for room in sorted(there - set(written))),
-        *(f"the map of the README has `{room}`" for room in written if room not in there),
-        *(["the map of the README has another order"] if rows != sorted(rows) else []),
-    ]
-
-
 # ---------------------------------------------------------------- the top level and what files say
 
 TOP = {

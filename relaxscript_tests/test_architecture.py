@@ -21,7 +21,6 @@ from relaxscript_tests.architecture import (
     exists,
     listed_in,
     listing_problems,
-    map_problems,
     metadata,
     module_of,
     named_operators,
@@ -47,6 +46,7 @@ from relaxscript_tests.architecture import (
 from relaxscript_tests.docstrings import is_plain, long_sentences, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
+from relaxscript_tests.pages import absent_paths, map_problems
 
 
 def expect_none(problems: Iterable[str]) -> None:
@@ -477,6 +477,15 @@ def test_a_map_of_another_house_is_found():
 
 
 # ---------------------------------------------------------------- the top level and what files say
+
+
+def test_what_contributors_are_told_of_is_there():
+    expect_none(absent_paths(readable("CONTRIBUTING.md"), tracked_files()))
+
+
+def test_a_file_that_contributors_are_told_of_in_vain_is_found():
+    page = "`op/add.py`, `ir/`, `te.py` and `x/y.py`, not `op/sub.py`"
+    assert absent_paths(page, ["relaxscript/op/add.py"]) == ["there is no `op/sub.py`"]
 
 
 def test_the_top_level_holds_nothing_else():
