@@ -43,8 +43,8 @@ from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
 from .semantics.prim_funcs import symbol_of
 from .transform.lower.legacy_lowering import remove_shape_heaps
-from .transform.normalize.normalize import normalized
-from .transform.vdevice.realize_vdevice import realized
+from .transform.normalize.normalize import normalize_module
+from .transform.vdevice.realize_vdevice import realize_vdevices
 from .version import __version__
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
@@ -109,7 +109,7 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         help = "save what `rx.build(module)` gives"
         raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     module, target = origin
-    content = _packed(normalized(realized(module)), target)
+    content = _packed(normalize_module(realize_vdevices(module)), target)
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
         temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")

@@ -44,12 +44,12 @@ from .sinfo import (
 )
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
-from .transform.normalize.normalize import normalized
+from .transform.normalize.normalize import normalize_module
 from .transform.pass_infra.passes import Pass
 from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
 from .transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
-from .transform.vdevice.device_calls import is_host, listed_devices, moved, named_device
-from .transform.vdevice.realize_vdevice import realized
+from .transform.vdevice.device_calls import is_host, listed_devices, move_call, named_device
+from .transform.vdevice.realize_vdevice import realize_vdevices
 
 __all__ = ["VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
 
@@ -107,7 +107,7 @@ def build(
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
         if params:
-            module = with_params(normalized(realized(module)), params)
+            module = with_params(normalize_module(realize_vdevices(module)), params)
         lowered = run_pipeline(
             module, relax_pipeline, "relax_pipeline", PIPELINE_MAP, OUR_PIPELINES
         )
@@ -200,7 +200,7 @@ def _as_module(mod: Any) -> IRModule:
 def _without_checks(module: IRModule, which: str) -> IRModule:
     if which not in _REMOVERS:
         raise unknown_name("kind of checks to remove", str(which), list(_REMOVERS))
-    return _REMOVERS[which]()(normalized(module))
+    return _REMOVERS[which]()(normalize_module(module))
 
 
 def _target(given: str | Target | Mapping[str, Any] | None) -> Target:
@@ -358,7 +358,7 @@ def _constant_binding(var: relax.Var, constant: relax.Constant, info: StructInfo
     device = getattr(var.struct_info, "vdevice", None)
     if device is not None:
         info = info.replace(vdevice=device)
-        value = constant if is_host(device) else moved(constant, device, var.span)
+        value = constant if is_host(device) else move_call(constant, device, var.span)
     if is_subtype(info, var.struct_info) is YES:
         return relax.VarBinding.make(var, value, span=var.span)
     return relax.MatchCast.make(var, value, var.struct_info, span=var.span)

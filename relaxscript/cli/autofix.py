@@ -77,9 +77,9 @@ def difference(before: Source, after: Source, mark: str = "") -> str:
     """
     name = before.filename
     old, new = (LINE.findall(mark + source.text) for source in (before, after))
-    return "".join(_ended(unified_diff(old, new, name, name)))
+    return "".join(_end_lines(unified_diff(old, new, name, name)))
 
 
-def _ended(lines: Iterator[str]) -> Iterator[str]:
+def _end_lines(lines: Iterator[str]) -> Iterator[str]:
     for line in lines:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

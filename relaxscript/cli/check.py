@@ -15,7 +15,7 @@ from typing import Literal, TextIO
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
 
 from .autofix import difference, look, mend
-from .files import FileText, encoded, files_in, read_text, sources_in, write_back
+from .files import FileText, encode, files_in, read_text, sources_in, write_back
 from .notebooks import is_notebook, with_cells
 from .report import complain, errors_of
 
@@ -81,7 +81,7 @@ def check_file(file: str, *, fix: bool, diff: bool, strict: bool | None) -> Chec
         emit(changes.encode("utf-8" if marked else before.encoding, "replace"))
     elif fix:
         try:
-            put(file, before, after)
+            write_mended(file, before, after)
         except DiagnosticError as error:
             left = (*first.found, *error.diagnostics)
             return Checked(name, first.scripts, left, failed=True)
@@ -93,10 +93,10 @@ def whole_text(before: Source, sources: Sequence[Source]) -> str:
     return with_cells(before, sources) if is_notebook(before.filename) else sources[0].text
 
 
-def put(file: str, before: FileText, after: Source) -> None:
+def write_mended(file: str, before: FileText, after: Source) -> None:
     """Write mended source back into its file, or to the standard output."""
     if file == "-":
-        emit(encoded(file, before, after.text))
+        emit(encode(file, before, after.text))
     elif after != before.source:
         write_back(file, before, after.text)
 

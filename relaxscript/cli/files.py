@@ -22,7 +22,7 @@ from relaxscript.errors.files import open_regular
 from .notebooks import cells_of, is_notebook
 
 __all__ = [
-    "FileText", "encoded", "files_in", "read", "read_text", "sources_in", "sources_of",
+    "FileText", "encode", "files_in", "read", "read_text", "sources_in", "sources_of",
     "write_back",
 ]  # fmt: skip
 
@@ -130,7 +130,7 @@ def write_back(file: str, before: FileText, text: str) -> None:
     plain file, has changed since it was read, or cannot hold the text; then it stays as it was.
     """
     path = Path(os.path.realpath(file))
-    data = encoded(file, before, text)
+    data = encode(file, before, text)
     try:
         if not path.is_file():
             raise _unwritable(file, "it is no plain file")
@@ -142,7 +142,7 @@ def write_back(file: str, before: FileText, text: str) -> None:
         raise _unwritable(file, error.strerror or str(error)) from None
 
 
-def encoded(file: str, before: FileText, text: str) -> bytes:
+def encode(file: str, before: FileText, text: str) -> bytes:
     """The bytes of `text` in a file that was read as `before`; raises RX0707."""
     if before.source.text.encode(before.encoding) != before.raw:
         raise _unwritable(file, f"its {before.encoding} cannot be written as it was read")

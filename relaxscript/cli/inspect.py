@@ -12,12 +12,12 @@ __all__ = ["inspect_file"]
 def inspect_file(file: str) -> int:
     """Print what `relaxscript.save` wrote to a file, as a script. Raises RX0701."""
     found = inspect(file)
-    print("\n".join(f"# {line}" for line in described(found)))
+    print("\n".join(f"# {line}" for line in describe(found)))
     print(hooks.script_of(found.module, show=True, show_meta=False))
     return 0
 
 
-def described(found: Contents) -> list[str]:
+def describe(found: Contents) -> list[str]:
     """The facts about a program beside its script."""
     lines = [f"saved by {readable(found.made_by)} for the target {readable(str(found.target))}"]
     for noun, names in (("PackedFunc", found.packed_funcs), ("C function", found.c_functions)):

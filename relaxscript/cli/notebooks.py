@@ -81,7 +81,7 @@ def with_cells(notebook: Source, cells: Sequence[Source]) -> str:
         _places_of_code(text), cells_of(notebook.filename, text), cells, strict=True
     ):
         if before != after:
-            pieces += [text[at : place.start], _spelled(text, place, after.text)]
+            pieces += [text[at : place.start], _spell_cell(text, place, after.text)]
             at = place.end
     return "".join([*pieces, text[at:]])
 
@@ -101,7 +101,7 @@ def _is_code(kind: str) -> bool:
     return bool(json.loads(kind) == "code")
 
 
-def _spelled(text: str, place: _Part, cell: str) -> str:
+def _spell_cell(text: str, place: _Part, cell: str) -> str:
     """A cell as JSON in the place of another: a string for a string, a list of lines for a list."""
     ascii_only = text.isascii() and _ESCAPED.search(text) is not None
     if text[place.start] == '"':

@@ -43,11 +43,11 @@ def all_as_markdown() -> str:
 def as_markdown(page: Page) -> str:
     """A page without its title."""
     section = [] if page.section is None else [f"Specification: {page.section}"]
-    programs = ["Wrong:", _fenced(page.wrong), "Right:", _fenced(page.right)]
+    programs = ["Wrong:", _fence(page.wrong), "Right:", _fence(page.right)]
     return "\n\n".join([page.meaning, *section, *programs])
 
 
-def _fenced(program: str) -> str:
+def _fence(program: str) -> str:
     try:
         ast.parse(program)
     except SyntaxError:

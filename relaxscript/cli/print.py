@@ -22,7 +22,7 @@ def print_scripts(file: str, name: str | None = None, *, annotations: bool = Tru
     when the file cannot be read, RX0703 when nothing in it is called so.
     """
     scripts, others = definitions(sources_of(file))
-    shown = scripts if name is None else [chosen(scripts, name, file)]
+    shown = scripts if name is None else [choose_script(scripts, name, file)]
     complete = [script for script in shown if script.value is not None]
     for place, script in enumerate(complete):
         value = script.value
@@ -39,7 +39,7 @@ def text_of(value: Any, annotations: bool) -> str:
     return text
 
 
-def chosen(scripts: Sequence[Script], name: str, file: str) -> Script:
+def choose_script(scripts: Sequence[Script], name: str, file: str) -> Script:
     """The script that is called `name`, or whose function is."""
     names: list[str] = []
     for script in scripts:

@@ -188,7 +188,7 @@ class _ScriptFinder(FileReader):
         for branch in branches_of(node):
             outcomes.append(dict(scopes[0]))
             self.block(branch, [outcomes[-1], *scopes], prefix)
-        scopes[0].update(_merged(outcomes))
+        scopes[0].update(_merge_branches(outcomes))
         if isinstance(node, (ast.Try, TRY_STAR)):
             self.block(node.finalbody, scopes, prefix)
 
@@ -389,17 +389,17 @@ class _FileNames(Environment):
         return [name for name in super().names() if name != EVERYTHING]
 
 
-def _merged(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_branches(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The values of names after one of several branches has run, nobody knows which.
 
     A name keeps a value on which those branches agree that bind it. Our own namespaces win: they
     have one meaning, and the other branch is for those who lack them.
     """
     names = {name: None for outcome in outcomes for name in outcome}
-    return {name: _agreed([o[name] for o in outcomes if name in o]) for name in names}
+    return {name: _agree([o[name] for o in outcomes if name in o]) for name in names}
 
 
-def _agreed(values: list[Any]) -> Any:
+def _agree(values: list[Any]) -> Any:
     first = values[0]
     for value in values:
         if isinstance(value, ModuleType):

@@ -74,7 +74,7 @@ def unknown_name(
 # -- native code -----------------------------------------------------------------------------------
 
 
-def _compiled(
+def _compile_kernels(
     functions: Mapping[str, PrimFunc], module: IRModule, target: Target
 ) -> dict[str, Kernel]:
     options = _llvm_options(target)
@@ -129,4 +129,4 @@ def _no_such(name: str, wanted: str, value: Any, example: int) -> DiagnosticErro
     return DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-register_backend(Backend("llvm", _compiled))
+register_backend(Backend("llvm", _compile_kernels))

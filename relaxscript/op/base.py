@@ -53,7 +53,7 @@ from relaxscript.sinfo import (
     substitute_shape_vars,
 )
 
-from .results import described
+from .results import described_result
 
 __all__ = [
     "assert_op", "compute_prim_value", "invoke_closure", "invoke_pure_closure", "make_closure",
@@ -315,10 +315,10 @@ def invoke_pure_closure(closure: Callee, args: Values, sinfo_args: ResultInfo) -
     return closure(*args)
 
 
-def _invoked(context: InferContext, call: Call) -> StructInfo:
+def _invoke_infos(context: InferContext, call: Call) -> StructInfo:
     _require_function(context, "closure", call.args[0])
-    return described(context, call)
+    return described_result(context, call)
 
 
-invoke_closure.infer_call_rule(_invoked)
-invoke_pure_closure.infer_call_rule(_invoked)
+invoke_closure.infer_call_rule(_invoke_infos)
+invoke_pure_closure.infer_call_rule(_invoke_infos)

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxscript.opdef.families import elementwise
 
-from .pieces import combined
+from .pieces import apply_elementwise
 
 __all__ = [
     "add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "divide", "floor_divide", "floor_mod",
@@ -33,7 +33,7 @@ def _floor_divide(x: Any, y: Any) -> Any:
     if x.dtype != np.float32:
         return np.floor_divide(x, y)
     # numpy's difference of `x` and the remainder has no room in float32: one too few comes out.
-    return combined(functools.partial(np.floor_divide, dtype=np.float64), np.float32, x, y)
+    return apply_elementwise(functools.partial(np.floor_divide, dtype=np.float64), np.float32, x, y)
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -48,7 +48,7 @@ def _power(x: Any, y: Any) -> Any:
 def _log_add_exp(x: Any, y: Any) -> Any:
     if x.dtype.itemsize > 2:
         return np.logaddexp(x, y)
-    return combined(
+    return apply_elementwise(
         lambda a, b: np.logaddexp(a.astype(np.float32), b.astype(np.float32)), x.dtype, x, y
     )
 

@@ -19,10 +19,10 @@ from relaxscript.opdef.traits import Trait
 
 from . import prim_func_calls
 from .results import (
-    allocated,
-    arranged,
+    allocate_results,
+    arrange_results,
     derived_result,
-    described,
+    described_result,
     described_results,
     named_results,
     one_description,
@@ -47,9 +47,9 @@ def call_tir(
     `out_sinfo` describes the results, one tensor or a list; `tir_vars` are the integers for the
     scalar parameters of the PrimFunc.
     """
-    results = allocated(out_sinfo)
+    results = allocate_results(out_sinfo)
     gvar(*args, *(tir_vars or ()), *results)
-    return arranged(out_sinfo, results)
+    return arrange_results(out_sinfo, results)
 
 
 @call_tir.prepare_rule
@@ -66,7 +66,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     out_sinfo = described_results(context, call)
     require_allocatable(out_sinfo)
     infos = call_tir.operand_infos(call, context)
-    given = prim_func_calls.named(infos[1])
+    given = prim_func_calls.name_arguments(infos[1])
     prim_func_calls.check(context, callee, given, infos[2], named_results(out_sinfo))
     return out_sinfo
 
@@ -81,9 +81,9 @@ def call_dps_packed(func: Packed, args: Values, out_sinfo: ResultInfo) -> Value:
     `out_sinfo` describes the results, one tensor or a list; they are allocated before the call,
     which is taken to be pure.
     """
-    results = allocated(out_sinfo)
+    results = allocate_results(out_sinfo)
     func(*args, *results)
-    return arranged(out_sinfo, results)
+    return arrange_results(out_sinfo, results)
 
 
 @call_dps_packed.prepare_rule
@@ -132,7 +132,7 @@ def call_builtin_with_ctx(func: Packed, args: Values, *, sinfo_args: ResultInfo 
 def _(context: InferContext, call: Call) -> StructInfo:
     require_packed(context, call.args[0])
     call_builtin_with_ctx.operand_infos(call, context)
-    return described(context, call)
+    return described_result(context, call)
 
 
 @composite_op()

@@ -34,18 +34,18 @@ _INT64 = DataType("int64")
 @op()
 def collapse_sum_to(data: Tensor, shape: ShapeLike) -> Tensor:
     """The sums over the axes along which a tensor of `shape` is repeated to be like `data`."""
-    collapsed: Tensor = _collapsed(data, tuple(shape))
+    collapsed: Tensor = _collapse(data, tuple(shape))
     return collapsed
 
 
 @op(alike=("data",))
 def collapse_sum_like(data: Tensor, collapse_target: Tensor) -> Tensor:
     """As `R.collapse_sum_to`, to the shape of `collapse_target`."""
-    collapsed: Tensor = _collapsed(data, collapse_target.shape)
+    collapsed: Tensor = _collapse(data, collapse_target.shape)
     return collapsed
 
 
-def _collapsed(data: Any, shape: tuple[int, ...]) -> Any:
+def _collapse(data: Any, shape: tuple[int, ...]) -> Any:
     front = data.ndim - len(shape)
     axes = [i for i, size in enumerate(shape, front) if size == 1 and data.shape[i] != 1]
     wide = np.sum(data, (*range(front), *axes), accumulator(data.dtype), keepdims=True)

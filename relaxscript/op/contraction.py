@@ -49,7 +49,7 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
     those whose letter is there once. The others are added up, floats in a wider type.
     """
-    inputs, output = _read(subscripts)
+    inputs, output = _parse_subscripts(subscripts)
     further = max(x.ndim - len(_letters(term)) for x, term in zip(operands, inputs))
     axes = [_labels(term, x.ndim) for x, term in zip(operands, inputs)]
     wanted = _labels(output, len(_letters(output)) + (further if _ELLIPSIS in output else 0))
@@ -74,7 +74,7 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     return result
 
 
-def _read(subscripts: str) -> tuple[list[str], str]:
+def _parse_subscripts(subscripts: str) -> tuple[list[str], str]:
     """The axes of each operand, and those of the result; raises `OperandError` (RX0204)."""
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
@@ -108,12 +108,12 @@ def _unreadable(subscripts: str, rule: str) -> OperandError:
 
 @einsum.attribute_rule
 def _(subscripts: str) -> None:
-    _read(subscripts)
+    _parse_subscripts(subscripts)
 
 
 @einsum.infer_rule
 def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts: str) -> StructInfo:
-    inputs, output = _read(subscripts)
+    inputs, output = _parse_subscripts(subscripts)
     if len(inputs) != len(operands):
         raise OperandError(
             "operands",

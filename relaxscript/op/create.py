@@ -107,10 +107,10 @@ def _(
     dtype: DataType | None = None,
 ) -> StructInfo:
     _require_single(fill_value)
-    return _retyped(x, dtype)
+    return _with_dtype(x, dtype)
 
 
-def _retyped(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
+def _with_dtype(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
     if dtype is None or dtype is x.dtype:
         return x
     return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
@@ -155,7 +155,7 @@ def ones_like(x: Tensor, dtype: DType | None = None) -> Tensor:
 def _like_rule(
     context: InferContext, x: TensorStructInfo, dtype: DataType | None = None
 ) -> StructInfo:
-    return _retyped(x, dtype)
+    return _with_dtype(x, dtype)
 
 
 zeros_like.infer_rule(_like_rule)

@@ -26,15 +26,15 @@ def to_vdevice(data: Value, dst_vdevice: VirtualDevice) -> Value:
 
 @to_vdevice.infer_rule
 def _(context: InferContext, data: StructInfo, dst_vdevice: VirtualDevice) -> StructInfo:
-    return _placed(data, dst_vdevice, "data")
+    return _with_device(data, dst_vdevice, "data")
 
 
-def _placed(info: StructInfo, device: VirtualDevice, operand: str) -> StructInfo:
+def _with_device(info: StructInfo, device: VirtualDevice, operand: str) -> StructInfo:
     match info:
         case TensorStructInfo():
             return TensorStructInfo.make(info.shape, info.dtype, device, info.ndim)
         case TupleStructInfo(fields):
-            return TupleStructInfo.make(tuple(_placed(f, device, operand) for f in fields))
+            return TupleStructInfo.make(tuple(_with_device(f, device, operand) for f in fields))
     raise wrong_kind(operand, info, "tensor")
 
 

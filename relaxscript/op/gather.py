@@ -113,11 +113,11 @@ def scatter_elements(
     places = places_along(indices, data.shape[axis], axis)
     rest = _elsewhere(indices.shape, axis)
     where = tuple(places if part is None else part for part in rest)
-    result: Tensor = _scattered(data, where, updates, reduction)
+    result: Tensor = _scatter(data, where, updates, reduction)
     return result
 
 
-def _scattered(data: Any, where: tuple[Any, ...], updates: Any, reduction: str) -> Any:
+def _scatter(data: Any, where: tuple[Any, ...], updates: Any, reduction: str) -> Any:
     result = data.copy()
     combine = _REDUCTIONS[reduction]
     if combine is None:
@@ -138,14 +138,14 @@ def _(
 ) -> StructInfo:
     rank = _rank(data)
     axis_in(axis, rank, "axis", "data")
-    result = _updated(data, indices, updates, reduction)
+    result = _scatter_info(data, indices, updates, reduction)
     _require_rank("indices", indices, rank, "data")
     _require_rank("updates", updates, rank, "data")
     _require_dims(context, "updates", dims_of(updates), "indices", dims_of(indices), 0)
     return result
 
 
-def _updated(
+def _scatter_info(
     data: TensorStructInfo, indices: TensorStructInfo, updates: TensorStructInfo, reduction: str
 ) -> StructInfo:
     if reduction not in _REDUCTIONS:
@@ -249,7 +249,7 @@ def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = 
 
     `reduction` is as in `R.scatter_elements`.
     """
-    result: Tensor = _scattered(data, _places(data, indices, 0), updates, reduction)
+    result: Tensor = _scatter(data, _places(data, indices, 0), updates, reduction)
     return result
 
 
@@ -261,7 +261,7 @@ def _(
     updates: TensorStructInfo,
     reduction: str = "update",
 ) -> StructInfo:
-    result = _updated(data, indices, updates, reduction)
+    result = _scatter_info(data, indices, updates, reduction)
     depth = _depth(context, data, indices, 0)
     dims, places, parts = dims_of(data), dims_of(indices), dims_of(updates)
     if depth is None or min(_rank(data), _rank(indices)) < 0:

@@ -56,16 +56,16 @@ def _places(data: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
 def _(
     context: InferContext, data: TensorStructInfo, indices: tuple[TensorStructInfo, ...]
 ) -> StructInfo:
-    vdevice = common_vdevice({"data": data, **_named(indices)})
-    dims, rank = _indexed(context, data, indices)
+    vdevice = common_vdevice({"data": data, **_name_operands(indices)})
+    dims, rank = _index_dims(context, data, indices)
     return tensor_of(dims, data.dtype, vdevice, rank)
 
 
-def _named(indices: Sequence[TensorStructInfo]) -> dict[str, TensorStructInfo]:
+def _name_operands(indices: Sequence[TensorStructInfo]) -> dict[str, TensorStructInfo]:
     return {f"indices[{axis}]": info for axis, info in enumerate(indices)}
 
 
-def _indexed(
+def _index_dims(
     context: InferContext, data: TensorStructInfo, indices: Sequence[TensorStructInfo]
 ) -> tuple[Dims | None, int]:
     """The dimensions of the parts at some indices, and how many they are."""
@@ -76,7 +76,7 @@ def _indexed(
     if rank >= 0 and len(indices) > rank:
         fact = f"holds indices along {count(len(indices), 'axis')}"
         raise OperandError("indices", fact, also={"data": shape_fact(data, dims)})
-    named = _named(indices)
+    named = _name_operands(indices)
     for name, info in named.items():
         require_dtype(name, info.dtype, "integer")
     places, places_rank = broadcast_shapes(context, named)
@@ -113,8 +113,8 @@ def _(
 ) -> StructInfo:
     dtype = common_dtype({"data": data, "values": values})
     require_dtype("data", data.dtype, "number" if accumulate else "any")
-    vdevice = common_vdevice({"data": data, **_named(indices), "values": values})
-    dims, rank = _indexed(context, data, indices)
+    vdevice = common_vdevice({"data": data, **_name_operands(indices), "values": values})
+    dims, rank = _index_dims(context, data, indices)
     given = dims_of(values)
     rank = rank if dims is None else len(dims)
     own = values.ndim if given is None else len(given)

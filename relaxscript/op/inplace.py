@@ -26,8 +26,8 @@ from relaxscript.sinfo import can_cast, explain_mismatch
 from . import prim_func_calls
 from .results import (
     NEW,
-    allocated,
-    arranged,
+    allocate_results,
+    arrange_results,
     derived_result,
     described_results,
     in_their_places,
@@ -60,9 +60,9 @@ def call_tir_inplace(
     -1 is a new tensor, which the PrimFunc is given behind its arguments. A tensor that is written
     to must not be used afterwards.
     """
-    new = allocated([info for _, info in new_results(out_sinfo, inplace_indices)])
+    new = allocate_results([info for _, info in new_results(out_sinfo, inplace_indices)])
     gvar(*args, *(tir_vars or ()), *new)
-    return arranged(out_sinfo, in_their_places(new, args, inplace_indices))
+    return arrange_results(out_sinfo, in_their_places(new, args, inplace_indices))
 
 
 @call_tir_inplace.prepare_rule
@@ -101,7 +101,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     results = named_results(out_sinfo)
     _require_indices(indices, len(args), "R.call_tir")
     _require_one_each(indices, len(results), "out_sinfo")
-    given = prim_func_calls.named(args)
+    given = prim_func_calls.name_arguments(args)
     for index, (name, info) in zip(indices, results):
         if index != NEW:
             _require_same(context, index, args[index], name, info)

@@ -13,7 +13,7 @@ import numpy as np
 from .numeric import accumulator
 from .pieces import PIECE, Piece, part_of, pieces
 
-__all__ = ["moments", "normalized", "rescaled"]
+__all__ = ["moments", "normalize", "rescale"]
 
 _Axes = tuple[int, ...]
 
@@ -43,7 +43,7 @@ def moments(x: Any, axes: _Axes, centred: bool = True) -> tuple[Any, Any]:
     return mean, square
 
 
-def normalized(
+def normalize(
     x: Any, axes: _Axes, epsilon: float, gamma: Any, beta: Any, centred: bool = True
 ) -> Any:
     """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`, statistics over `axes`.
@@ -68,7 +68,7 @@ def _of_optional(parameter: Any, piece: Piece) -> Any:
 
 
 def _at_once(x: Any, axes: _Axes, epsilon: float, gamma: Any, beta: Any, centred: bool) -> Any:
-    """As `normalized`, in the wider type."""
+    """As `normalize`, in the wider type."""
     wide = accumulator(x.dtype)
     count = wide.type(math.prod(x.shape[axis] for axis in axes))
     part = x.astype(wide)
@@ -87,8 +87,8 @@ def _affine(x: Any, gamma: Any, beta: Any) -> Any:
     return x
 
 
-def rescaled(x: Any, mean: Any, variance: Any, epsilon: float, gamma: Any, beta: Any) -> Any:
-    """As `normalized`, by statistics that are given."""
+def rescale(x: Any, mean: Any, variance: Any, epsilon: float, gamma: Any, beta: Any) -> Any:
+    """As `normalize`, by statistics that are given."""
     result = np.empty(x.shape, x.dtype)
     _rescale(result, x, mean, variance, epsilon, gamma, beta)
     return result

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .pieces import by_pieces
+from .pieces import apply_by_pieces
 
 __all__ = [
     "accumulator",
@@ -20,7 +20,7 @@ __all__ = [
     "sigmoid",
     "smooth",
     "sum_dtype",
-    "widened",
+    "widen",
 ]
 
 
@@ -51,7 +51,7 @@ def product_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if is_small else dtype
 
 
-def widened(function: Callable[..., Any]) -> Callable[..., Any]:
+def widen(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function computed in float32 at least, and rounded to the operand's dtype once."""
 
     def wide(x: Any, *rest: Any, **attributes: Any) -> Any:
@@ -78,8 +78,8 @@ def places_along(indices: Any, size: int, axis: int) -> Any:
 
 
 def smooth(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of each element, as `widened`, a piece of the tensor at a time."""
-    return functools.partial(by_pieces, widened(function), axes=())
+    """A function of each element, as `widen`, a piece of the tensor at a time."""
+    return functools.partial(apply_by_pieces, widen(function), axes=())
 
 
 def logistic(x: Any) -> Any:

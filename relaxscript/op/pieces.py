@@ -15,7 +15,15 @@ import numpy as np
 
 from relaxscript.dtypes import converted
 
-__all__ = ["PIECE", "Piece", "by_pieces", "combined", "part_of", "pieces", "reduced"]
+__all__ = [
+    "PIECE",
+    "Piece",
+    "apply_by_pieces",
+    "apply_elementwise",
+    "part_of",
+    "pieces",
+    "reduce_by_pieces",
+]
 
 PIECE = 1 << 15  # elements: in float64 they fit the second cache
 _RUN = 64  # elements that lie side by side in memory and are not parted
@@ -49,7 +57,7 @@ def part_of(parameter: Any, piece: Piece) -> Any:
     return parameter[(*(slice(None) if size == 1 else place for size, place in places), ...)]
 
 
-def by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> Any:
+def apply_by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> Any:
     """Apply a function that combines elements along `axes` only, a part of `x` at a time."""
     if x.size <= PIECE:
         return function(x)
@@ -59,7 +67,7 @@ def by_pieces(function: Callable[[Any], Any], x: Any, axes: tuple[int, ...]) -> 
     return result
 
 
-def combined(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
+def apply_elementwise(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
     """Apply a function to the elements of operands that are broadcast to one shape.
 
     It may give them in a wider type; they are rounded to `dtype` once.
@@ -73,7 +81,9 @@ def combined(function: Callable[..., Any], dtype: Any, *operands: Any) -> Any:
     return result
 
 
-def reduced(function: Callable[..., Any], x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def reduce_by_pieces(
+    function: Callable[..., Any], x: Any, axes: tuple[int, ...], keepdims: bool
+) -> Any:
     """Reduce `x` along `axes` by a function that takes `axes` and `keepdims`, in the dtype of `x`.
 
     Many results are made some at a time, so that the wider type of the sums is that of few.

@@ -39,7 +39,7 @@ from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.shapes import dims_of, require_equal, same_dims
 
-__all__ = ["check", "named", "prim_func_of", "with_literal_tuple"]
+__all__ = ["check", "name_arguments", "prim_func_of", "with_literal_tuple"]
 
 _Named = list[tuple[str, TensorStructInfo]]
 
@@ -109,7 +109,7 @@ def check(
         _require_shape(context, callee, buffer, name, info, mapping)
 
 
-def named(args: Sequence[StructInfo]) -> list[tuple[str, StructInfo]]:
+def name_arguments(args: Sequence[StructInfo]) -> list[tuple[str, StructInfo]]:
     """Arguments by the names under which they are blamed."""
     return [(f"args[{index}]", info) for index, info in enumerate(args)]
 

@@ -26,7 +26,7 @@ from relaxscript.opdef.shapes import (
 )
 
 from .numeric import accumulator
-from .pieces import combined
+from .pieces import apply_elementwise
 
 __all__ = ["dequantize", "quantize"]
 
@@ -52,14 +52,14 @@ def quantize(
         def small(x: Any, scale: Any, zero: Any) -> Any:
             return np.clip(x.astype(wide) / scale + zero, -most, most)
 
-        return _combined(small, out_dtype, data, *parameters)
+        return _combine(small, out_dtype, data, *parameters)
     limits = np.iinfo(out_dtype.numpy)
 
     def whole(x: Any, scale: Any, zero: Any) -> Any:
         found = np.rint(x.astype(wide) / scale) + zero
         return np.clip(np.where(np.isnan(found), 0, found), limits.min, limits.max)
 
-    return _combined(whole, out_dtype, data, *parameters)
+    return _combine(whole, out_dtype, data, *parameters)
 
 
 @op(alike=())
@@ -80,11 +80,11 @@ def dequantize(
         return wide * scale.astype(np.float64)
 
     parameters = _along(scale, axis, data.ndim), _along(zero_point, axis, data.ndim)
-    return _combined(exact, out_dtype, data, *parameters)
+    return _combine(exact, out_dtype, data, *parameters)
 
 
-def _combined(function: Callable[..., Any], out_dtype: DataType, *operands: Any) -> Tensor:
-    found: Tensor = combined(function, out_dtype.numpy, *operands)
+def _combine(function: Callable[..., Any], out_dtype: DataType, *operands: Any) -> Tensor:
+    found: Tensor = apply_elementwise(function, out_dtype.numpy, *operands)
     return found
 
 

@@ -25,16 +25,17 @@ from relaxscript.opdef.operator import lookup
 from relaxscript.opdef.parameters import Parameter
 
 __all__ = [
-    "NEW", "allocated", "arranged", "derived_result", "described", "described_results", "flat",
-    "in_their_places", "inplace_indices", "named_results", "new_results", "one_description",
-    "require_allocatable", "require_packed", "returned_in_place",
+    "NEW", "allocate_results", "arrange_results", "derived_result", "described_result",
+    "described_results", "flat", "in_their_places", "inplace_indices", "named_results",
+    "new_results", "one_description", "require_allocatable", "require_packed",
+    "returned_in_place",
 ]  # fmt: skip
 
 _OBJECT = ObjectStructInfo()
 NEW = -1  # among the indices of results that are written in place: a new tensor
 
 
-def described(context: InferContext, call: Call) -> StructInfo:
+def described_result(context: InferContext, call: Call) -> StructInfo:
     """The result as the call's StructInfo arguments describe it: one, several, or an object."""
     match call.sinfo_args:
         case ():
@@ -79,7 +80,7 @@ def derived_result(context: InferContext, call: Call, operator: str) -> StructIn
     derive = info.derive_func if isinstance(info, FuncStructInfo) else None
     if callable(derive):
         return derive(Call.make(call.args[0], call.args[1:], None, call.sinfo_args), context)
-    return described(context, call)
+    return described_result(context, call)
 
 
 def one_description(out_sinfo: Any) -> Any:
@@ -91,7 +92,7 @@ def one_description(out_sinfo: Any) -> Any:
 
 
 def described_results(context: InferContext, call: Call) -> StructInfo:
-    """As `described`, for a call that must describe its result (RX0204)."""
+    """As `described_result`, for a call that must describe its result (RX0204)."""
     if not call.sinfo_args:
         raise OperandError(
             "out_sinfo",
@@ -100,10 +101,10 @@ def described_results(context: InferContext, call: Call) -> StructInfo:
             code="RX0204",
             help='write for example `out_sinfo=R.Tensor((n, 64), "float32")`',
         )
-    return described(context, call)
+    return described_result(context, call)
 
 
-def allocated(out_sinfo: Any) -> list[np.ndarray[Any, Any]]:
+def allocate_results(out_sinfo: Any) -> list[np.ndarray[Any, Any]]:
     """New arrays for results described by TensorStructInfo whose dimensions are numbers.
 
     They are zero, so that a callee that leaves something out gives the same on every run.
@@ -130,16 +131,16 @@ def named_results(out_sinfo: StructInfo) -> list[tuple[str, Any]]:
     return [(f"out_sinfo[{index}]", info) for index, info in enumerate(infos)]
 
 
-def arranged(out_sinfo: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
+def arrange_results(out_sinfo: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     """One array where one tensor is described, else the tuple that is described."""
     match out_sinfo:
         case TensorStructInfo():
             return arrays.pop(0)
         case (TensorStructInfo() | TupleStructInfo() as only,):
-            return arranged(only, arrays)
+            return arrange_results(only, arrays)
         case TupleStructInfo(fields):
-            return tuple(arranged(item, arrays) for item in fields)
-    return tuple(arranged(item, arrays) for item in out_sinfo)
+            return tuple(arrange_results(item, arrays) for item in fields)
+    return tuple(arrange_results(item, arrays) for item in out_sinfo)
 
 
 def require_allocatable(out_sinfo: StructInfo) -> None:

@@ -35,7 +35,7 @@ def cumsum(
     `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are added up in a wider type.
     """
-    found: Tensor = _scanned(data, axis, dtype, exclusive, np.add, 0)
+    found: Tensor = _accumulate(data, axis, dtype, exclusive, np.add, 0)
     return found
 
 
@@ -48,11 +48,11 @@ def cumprod(
     `exclusive` leaves the element itself out. The result has the dtype of `data` unless `dtype`
     names one. Floats are multiplied in a wider type.
     """
-    found: Tensor = _scanned(data, axis, dtype, exclusive, np.multiply, 1)
+    found: Tensor = _accumulate(data, axis, dtype, exclusive, np.multiply, 1)
     return found
 
 
-def _scanned(
+def _accumulate(
     data: Any,
     axis: int | None,
     dtype: DataType | None,

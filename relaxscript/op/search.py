@@ -11,7 +11,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.families import reduced
+from relaxscript.opdef.families import reduce_info
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
@@ -153,7 +153,7 @@ def _place_info(
     context: InferContext, x: TensorStructInfo, axis: int | None = None, keepdims: bool = False
 ) -> StructInfo:
     require_dtype("x", x.dtype, "any")
-    return reduced(x, None if axis is None else (axis,), keepdims, _INT64)
+    return reduce_info(x, None if axis is None else (axis,), keepdims, _INT64)
 
 
 argmax.infer_rule(_place_info)

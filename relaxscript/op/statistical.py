@@ -18,7 +18,7 @@ from relaxscript.opdef.families import reduction
 
 from .moments import moments
 from .numeric import accumulator
-from .pieces import reduced
+from .pieces import reduce_by_pieces
 
 __all__ = ["max", "mean", "min", "prod", "std", "sum", "variance"]
 
@@ -49,9 +49,9 @@ def _std(x: Any, axes: _Axes, keepdims: bool) -> Any:
     return np.sqrt(_variance(x, axes, keepdims))
 
 
-def _rounded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _round_results(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose results are in a wider type, rounded to that of its operand."""
-    return functools.partial(reduced, function)
+    return functools.partial(reduce_by_pieces, function)
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -87,11 +87,11 @@ def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-sum      = reduction("sum",      "number", _rounded(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.")
-prod     = reduction("prod",     "number", _rounded(_prod),     "The product along `axis` (all axes where None), 1 of nothing.")
+sum      = reduction("sum",      "number", _round_results(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.")
+prod     = reduction("prod",     "number", _round_results(_prod),     "The product along `axis` (all axes where None), 1 of nothing.")
 max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.")
 min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.")
-mean     = reduction("mean",     "float",  _rounded(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.")
-variance = reduction("variance", "float",  _rounded(_variance), "The variance of the population along `axis` (all axes where None).")
-std      = reduction("std",      "float",  _rounded(_std),      "The standard deviation of the population along `axis` (all axes where None).")
+mean     = reduction("mean",     "float",  _round_results(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.")
+variance = reduction("variance", "float",  _round_results(_variance), "The variance of the population along `axis` (all axes where None).")
+std      = reduction("std",      "float",  _round_results(_std),      "The standard deviation of the population along `axis` (all axes where None).")
 # fmt: on

@@ -19,7 +19,7 @@ from relaxscript.opdef.parameters import Tensor, Value
 from relaxscript.opdef.shapes import require_dtype
 
 from .error_function import erf as error_function
-from .numeric import floats_only, sigmoid as logistic, widened
+from .numeric import floats_only, sigmoid as logistic, widen
 
 __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "clip", "cos",
@@ -31,7 +31,7 @@ __all__ = [
 _BOOL = DataType("bool")
 
 
-@widened
+@widen
 def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 

@@ -43,11 +43,11 @@ def documentation(operator: Operator) -> str:
     call = f"R.{operator.script_name}{operator.__signature__}"
     parts = [inspect.cleandoc(operator.summary or ""), call]
     width = max((len(parameter.name) for parameter in operator.parameters), default=0)
-    lines = [f"{p.name:{width}}  {_taken(p)}".rstrip() for p in operator.parameters]
+    lines = [f"{p.name:{width}}  {_describe(p)}".rstrip() for p in operator.parameters]
     return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
 
 
-def _taken(parameter: Parameter) -> str:
+def _describe(parameter: Parameter) -> str:
     """ "a tensor"; "an integer; 0 unless given" """
     if parameter.kind == "rest":
         return "any number of values"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .context import DeferredCheck
     from .operator import Operator
 
-__all__ = ["finished", "is_eager", "quiet", "quietly", "run"]
+__all__ = ["call_quietly", "finish_result", "is_eager", "make_quiet", "run"]
 
 __tracebackhide__ = is_user_error
 
@@ -50,16 +50,16 @@ class _Quiet(threading.local):
 _quiet = _Quiet()
 
 
-def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of arrays as operators compute it: its results `finished`, nothing reported."""
+def make_quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose results are finished as those of operators, and that reports nothing."""
 
     def run(*values: Any) -> Any:
-        return finished(quietly(function, *values), values)
+        return finish_result(call_quietly(function, *values), values)
 
     return run
 
 
-def quietly(function: Callable[..., Any], *values: Any) -> Any:
+def call_quietly(function: Callable[..., Any], *values: Any) -> Any:
     """Call `function` while numpy reports nothing."""
     # A context cannot be entered twice: an operator may run inside another.
     return function(*values) if _is_quiet.get() else _quiet.run(function, *values)
@@ -148,10 +148,10 @@ def _value(expr: Expr, arrays: Mapping[Expr, Any]) -> Any:
     raise InternalError(f"{type(expr).__name__} was taken for an operand that has a value")
 
 
-def finished(result: Any, operands: Sequence[Any]) -> Any:
+def finish_result(result: Any, operands: Sequence[Any]) -> Any:
     """A result as every operator gives it: arrays that are new, C-contiguous, never scalars."""
     if type(result) is tuple:
-        return tuple(finished(item, operands) for item in result)
+        return tuple(finish_result(item, operands) for item in result)
     if isinstance(result, np.ndarray):
         flags = result.flags
         if flags.c_contiguous and flags.writeable:

@@ -35,7 +35,7 @@ __all__ = [
     "binary_rule",
     "comparison",
     "elementwise",
-    "reduced",
+    "reduce_info",
     "reduction",
     "unary",
     "unary_rule",
@@ -79,13 +79,13 @@ def comparison(
 ) -> Operator:
     """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
-    operator = _operator(name, _compared(meaning), doc, operands, symbol=symbol)
+    operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
     operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
 
-def _compared(function: _Meaning) -> _Meaning:
+def _compare(function: _Meaning) -> _Meaning:
     """A comparison of arrays whose dtypes may differ: a float beside another is a float64."""
 
     def compare(x1: Any, x2: Any) -> Any:
@@ -233,12 +233,12 @@ def reduction(name: str, accepts: str, meaning: _Meaning, doc: str) -> Operator:
         keepdims: bool = False,
     ) -> StructInfo:
         require_dtype("x", x.dtype, accepts)
-        return reduced(x, axis, keepdims, x.dtype)
+        return reduce_info(x, axis, keepdims, x.dtype)
 
     return operator
 
 
-def reduced(
+def reduce_info(
     x: TensorStructInfo, axis: tuple[int, ...] | None, keepdims: bool, dtype: DataType
 ) -> StructInfo:
     """The StructInfo of `x` without some of its axes, or with 1 in their place."""

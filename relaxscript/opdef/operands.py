@@ -42,7 +42,7 @@ from .leaf_struct_info import struct_info_of_leaf
 from .parameters import Parameter
 
 __all__ = [
-    "computed", "convert_callee", "convert_dtype", "convert_many", "convert_operand",
+    "compute_operand", "convert_callee", "convert_dtype", "convert_many", "convert_operand",
     "convert_shape", "convert_sinfo", "convert_tensors", "convert_text", "dimension", "dtype_among",
     "not_an_operand", "number_constant", "wrong_kind",
 ]  # fmt: skip
@@ -172,7 +172,7 @@ def _holds(dtype: DataType, value: float) -> bool:
     # A literal such as 0.1 is rounded as everywhere; only what becomes infinite is refused.
     if not dtype.is_float:
         return False
-    return -1 <= value <= 1 or not math.isfinite(value) or math.isfinite(_rounded(dtype, value))
+    return -1 <= value <= 1 or not math.isfinite(value) or math.isfinite(_round(dtype, value))
 
 
 def _float_holds(dtype: DataType, value: int) -> bool:
@@ -180,11 +180,11 @@ def _float_holds(dtype: DataType, value: int) -> bool:
         return True
     if abs(value) > 1 << 1023:
         return False
-    rounded = _rounded(dtype, float(value))
+    rounded = _round(dtype, float(value))
     return math.isfinite(rounded) and int(rounded) == value
 
 
-def _rounded(dtype: DataType, value: float) -> float:
+def _round(dtype: DataType, value: float) -> float:
     with np.errstate(all="ignore"):
         return float(np.array(value).astype(dtype.numpy).astype(np.float64))
 
@@ -216,7 +216,7 @@ def convert_operand(
         case prim.Immediate() | Prim():
             return _prim_value(value)
         case prim.PrimExpr():
-            return computed(value)
+            return compute_operand(value)
         case list() | tuple() if parameter.wants == "value":
             fields = enumerate(value)
             return Tuple.make(
@@ -241,7 +241,7 @@ def _prim_value(value: prim.Immediate | Prim) -> relax.PrimValue:
     return relax.PrimValue.make(known)
 
 
-def computed(value: prim.PrimExpr) -> Call:
+def compute_operand(value: prim.PrimExpr) -> Call:
     """A scalar expression as an operand, `R.prim_value(n * 2)`: a call, for it must be computed."""
     return Call.make(Op.make("relax.compute_prim_value"), (ShapeExpr.make((value,)),))
 

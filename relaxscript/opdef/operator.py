@@ -409,7 +409,7 @@ class Operator:
     def prepared(self, attributes: Mapping[str, Any]) -> Callable[..., Any]:
         """`meaning` with its attributes given: for calls that are made again and again."""
         function = functools.partial(self.function, **attributes) if attributes else self.function
-        return function if Trait.AS_IS in self.traits else eager.quiet(function)
+        return function if Trait.AS_IS in self.traits else eager.make_quiet(function)
 
     def bare(self, attributes: Mapping[str, Any]) -> Callable[..., Any] | None:
         """`meaning` as it is written, for who runs it quietly and finishes what it gives.

@@ -164,7 +164,7 @@ def convert_attribute(parameter: Parameter, value: Any) -> Any:
     return value if convert is None else convert(parameter, value)
 
 
-def _refused(
+def _refusal(
     parameter: Parameter, value: Any, wanted: str, meant: str | None = None
 ) -> OperandError:
     """The error for a value that an attribute cannot be; `meant` is what to write instead."""
@@ -201,9 +201,9 @@ def _plain(value: Any) -> Any:
 def _integer(parameter: Parameter, value: Any) -> int:
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _refused(parameter, value, "an integer")
+        raise _refusal(parameter, value, "an integer")
     if not -(1 << 63) <= value < 1 << 63:
-        raise _refused(parameter, value, "an integer that fits in int64")
+        raise _refusal(parameter, value, "an integer that fits in int64")
     return value
 
 
@@ -212,7 +212,7 @@ def _integers(parameter: Parameter, value: Any) -> tuple[int, ...]:
     if isinstance(value, (list, tuple, np.ndarray)):
         return tuple([_integer(parameter, item) for item in value])
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _refused(parameter, value, "an integer or a list of integers")
+        raise _refusal(parameter, value, "an integer or a list of integers")
     return (_integer(parameter, value),)
 
 
@@ -224,7 +224,7 @@ def _integer_or_integers(parameter: Parameter, value: Any) -> int | tuple[int, .
 def _number(parameter: Parameter, value: Any) -> float:
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _refused(parameter, value, "a number")
+        raise _refusal(parameter, value, "a number")
     return float(value)
 
 
@@ -233,7 +233,7 @@ def _truth(parameter: Parameter, value: Any) -> bool:
         return bool(value)
     value = _plain(value)
     if not isinstance(value, int) or value not in (0, 1):
-        raise _refused(parameter, value, "True or False")
+        raise _refusal(parameter, value, "True or False")
     return bool(value)
 
 
@@ -241,7 +241,7 @@ def _text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, relax.StringImm):
         return value.value
     if not isinstance(value, str):
-        raise _refused(parameter, value, "a string")
+        raise _refusal(parameter, value, "a string")
     return value
 
 
@@ -254,11 +254,11 @@ def _dtype(parameter: Parameter, value: Any) -> DataType | None:
         found = DataType(value)
     except (ValueError, TypeError):
         near = nearest_dtype(value, DTYPES) if isinstance(value, str) else None
-        raise _refused(parameter, value, wanted, f'"{near}"' if near else None) from None
+        raise _refusal(parameter, value, wanted, f'"{near}"' if near else None) from None
     if found.is_void and optional:
         return None
     if found.is_void or not found.in_relax:
-        raise _refused(parameter, str(found), wanted)
+        raise _refusal(parameter, str(found), wanted)
     return found
 
 
@@ -269,9 +269,9 @@ def _vdevice(parameter: Parameter, value: Any) -> VDevice:
         named = re.sub(r"^cpu(?=:|$)", "llvm", value) if isinstance(value, str) else value
         found = as_vdevice(named)
     except ValueError:
-        raise _refused(parameter, value, wanted) from None
+        raise _refusal(parameter, value, wanted) from None
     if not isinstance(found, VDevice):
-        raise _refused(parameter, value, wanted)
+        raise _refusal(parameter, value, wanted)
     return found
 
 
@@ -281,9 +281,9 @@ def _device(parameter: Parameter, value: Any) -> VDevice:
         # A device of the run time is written as such a text too.
         found = as_vdevice(str(value) if isinstance(value, values.Device) else value)
     except ValueError:
-        raise _refused(parameter, value, wanted) from None
+        raise _refusal(parameter, value, wanted) from None
     if not isinstance(found, VDevice):
-        raise _refused(parameter, value, wanted)
+        raise _refusal(parameter, value, wanted)
     return found
 
 

@@ -28,7 +28,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo
 from relaxscript.op import DeferredCheck, Operator, lookup
 from relaxscript.op.base import null_value
-from relaxscript.opdef.eager import finished, quietly
+from relaxscript.opdef.eager import call_quietly, finish_result
 from relaxscript.opdef.leaf_struct_info import array_struct_info, struct_info_of_leaf
 from relaxscript.runtime import DeviceTensor, Prim, Shape
 from relaxscript.runtime.stack_guard import lacks_stack
@@ -95,7 +95,7 @@ def _describing_errors(operator: Operator, call: Call) -> _Run:
 
     bare = None if on_arrays is None else operator.bare(operator.attributes(call))
     if bare is not None:
-        guarded.__dict__["on_arrays"] = ArrayOperator(bare, quietly, finished)
+        guarded.__dict__["on_arrays"] = ArrayOperator(bare, call_quietly, finish_result)
     return guarded
 
 

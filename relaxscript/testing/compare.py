@@ -21,12 +21,12 @@ from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.runtime import PackedFunc
 from relaxscript.runtime.values import Closure, DeviceTensor, Prim, Shape, format_value
 
-from .effects import recorded
+from .effects import record_effects
 from .inputs import inputs_of
 
 __all__ = [
     "EXECUTORS", "Outcome", "assert_allclose", "assert_allclose_tree", "assert_same",
-    "check_executors_agree", "check_outcomes", "observed", "outcome",
+    "check_executors_agree", "check_outcomes", "observe", "outcome",
 ]  # fmt: skip
 
 Run = Callable[..., Any]
@@ -150,16 +150,16 @@ def outcome(run: Callable[[], Any]) -> Any:
         return error
 
 
-def observed(run: Run, function: str, inputs: Sequence[Any]) -> Outcome:
+def observe(run: Run, function: str, inputs: Sequence[Any]) -> Outcome:
     """Call a function on copies of arguments, then the functions that it returns."""
     args = tuple(copy.deepcopy(list(inputs)))
-    with recorded() as effects, redirect_stdout(io.StringIO()) as printed:
+    with record_effects() as effects, redirect_stdout(io.StringIO()) as printed:
         value = outcome(lambda: run(function, *args))
-        called = tuple(_called(value))
+        called = tuple(_call_results(value))
     return Outcome(value, called, effects.observations, printed.getvalue(), args)
 
 
-def _called(value: Any) -> Sequence[Any]:
+def _call_results(value: Any) -> Sequence[Any]:
     """The results of the functions in a value when they are called; of an error its code."""
     results: list[Any] = []
     for item in value if type(value) is tuple else (value,):
@@ -184,14 +184,14 @@ def check_executors_agree(
     as well; arguments are copied for each. Functions among the results are called. Raises
     `AssertionError` naming the executor that differs from the first.
     """
-    found = {name: observed(EXECUTORS[name](mod), function, inputs) for name in executors}
+    found = {name: observe(EXECUTORS[name](mod), function, inputs) for name in executors}
     first, *others = executors
     for name in others:
         check_outcomes(name, found[name], first, found[first], rtol, atol, words=True)
     return found[first].value
 
 
-def _told(error: VMError) -> tuple[str, object]:
+def _words_of(error: VMError) -> tuple[str, object]:
     """The words and place of an error; local functions are numbered in bytecode only."""
     return re.sub(r"#\d+`", "`", error.diagnostic.message), error.span
 
@@ -216,7 +216,7 @@ def check_outcomes(
         shown = f"{name}: {values[0]}\n{first}: {values[1]}"
         if codes[0] != codes[1]:
             raise AssertionError(f"{name} ends in {codes[0]}, {first} in {codes[1]}\n{shown}")
-        if words and _told(values[0]) != _told(values[1]):
+        if words and _words_of(values[0]) != _words_of(values[1]):
             raise AssertionError(f"{name} and {first} fail in other words\n{shown}")
         values = ((), ())
     seen = [

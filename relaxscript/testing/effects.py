@@ -1,7 +1,7 @@
 """The effects of a program: the calls of packed functions that leave a trace.
 
-The packed functions of `generate/packed_funcs.py` write into the log that `recorded` opens. Two
-runs of a program did the same if `observations` of their logs are the same.
+The packed functions of `generate/packed_funcs.py` write into the log that `record_effects` opens.
+Two runs of a program did the same if `observations` of their logs are the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.runtime.values import DeviceTensor
 
-__all__ = ["Effects", "current_effects", "recorded"]
+__all__ = ["Effects", "current_effects", "record_effects"]
 
 
 class Effects:
@@ -56,13 +56,13 @@ _running = threading.local()
 
 
 def current_effects() -> Effects:
-    """The log of effects that `recorded` opened last in this thread."""
+    """The log of effects that `record_effects` opened last in this thread."""
     stack: list[Effects] = _running.__dict__.setdefault("stack", [])
     return stack[-1] if stack else Effects()
 
 
 @contextmanager
-def recorded() -> Iterator[Effects]:
+def record_effects() -> Iterator[Effects]:
     """Log the effects of what runs inside."""
     current_effects()
     _running.stack.append(Effects())

@@ -61,13 +61,13 @@ def _tokens(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _replaced(text: str, place: tuple[int, int], by: str) -> str:
+def _replace(text: str, place: tuple[int, int], by: str) -> str:
     return text[: place[0]] + by + text[place[1] :]
 
 
 def _drop_token(choices: Choices, text: str) -> str:
     tokens = _tokens(text)
-    return _replaced(text, choices.pick(tokens), "") if tokens else text
+    return _replace(text, choices.pick(tokens), "") if tokens else text
 
 
 def _repeat_token(choices: Choices, text: str) -> str:
@@ -75,7 +75,7 @@ def _repeat_token(choices: Choices, text: str) -> str:
     if not tokens:
         return text
     start, end = choices.pick(tokens)
-    return _replaced(text, (end, end), " " + text[start:end])
+    return _replace(text, (end, end), " " + text[start:end])
 
 
 def _swap_tokens(choices: Choices, text: str) -> str:
@@ -101,7 +101,7 @@ def _other_token(choices: Choices, text: str) -> str:
         other = text[start:end] if choices.chance(50) else choices.pick(WORDS)
     else:
         other = choices.pick(SIGNS)
-    return _replaced(text, place, other)
+    return _replace(text, place, other)
 
 
 def _misspell(choices: Choices, text: str) -> str:
@@ -110,7 +110,7 @@ def _misspell(choices: Choices, text: str) -> str:
         return text
     start, end = choices.pick(names)
     at = choices.integer(start, end - 1)
-    return _replaced(text, (at, at + 1), choices.pick(("", "e", "ü", text[at] * 2)))
+    return _replace(text, (at, at + 1), choices.pick(("", "e", "ü", text[at] * 2)))
 
 
 def _drop_line(choices: Choices, text: str) -> str:

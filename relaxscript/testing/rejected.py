@@ -166,7 +166,7 @@ def _run_mended(function: FunctionType, node: ast.AST, text: str) -> object:
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     scope = {**function.__globals__, **{n: cell.cell_contents for n, cell in closure.items()}}
     # The file's own future imports decide whether annotations are evaluated.
-    flags = function.__code__.co_flags & _postponed()
+    flags = function.__code__.co_flags & _annotations_flag()
     module = ast.Module([mended], [])
     try:
         exec(compile(module, FIXED, "exec", flags=flags, dont_inherit=True), scope)
@@ -175,7 +175,7 @@ def _run_mended(function: FunctionType, node: ast.AST, text: str) -> object:
         del linecache.cache[FIXED]
 
 
-def _postponed() -> int:
+def _annotations_flag() -> int:
     import __future__
 
     return __future__.annotations.compiler_flag
@@ -191,12 +191,12 @@ def _differences(case: _Case, found: Sequence[Diagnostic]) -> list[str]:
     for expected in case.expected.diagnostics:
         same = next((d for d in unmatched if _key(d) == expected.key), None)
         if same is None:
-            problems += ["", "listed, but not found:", *_shown(expected, case.source)]
+            problems += ["", "listed, but not found:", *_show(expected, case.source)]
             continue
         unmatched.remove(same)
         problems += _remarks_differ(expected, same, case.source)
     for diagnostic in unmatched:
-        problems += ["", "found, but not listed:", *_found(diagnostic, case.source)]
+        problems += ["", "found, but not listed:", *_describe_found(diagnostic, case.source)]
     if case.expected.labels:
         problems += _labels_differ(case, found)
     return problems
@@ -215,7 +215,7 @@ def _remarks_differ(expected: Expectation, found: Diagnostic, source: Source) ->
     )
     if not differs:
         return []
-    return ["", "found with other remarks:", *_found(found, source)]
+    return ["", "found with other remarks:", *_describe_found(found, source)]
 
 
 def _fixes(diagnostic: Diagnostic) -> list[str]:
@@ -232,7 +232,7 @@ def _labels_differ(case: _Case, found: Sequence[Diagnostic]) -> list[str]:
         else:
             unmatched.remove(same)
     for label in unmatched:
-        problems += ["", "found, but not listed:", *_label_found(label)]
+        problems += ["", "found, but not listed:", *_describe_label(label)]
     return problems
 
 
@@ -243,7 +243,7 @@ def _where(place: Place | None) -> str:
     return "no place" if place is None else f"line {place.line}, column {place.column}"
 
 
-def _shown(expected: Expectation, source: Source) -> list[str]:
+def _show(expected: Expectation, source: Source) -> list[str]:
     place = expected.place
     where = [] if place is None else [f"line {place.line}:", source.line(place.line)]
     lines = source.lines
@@ -257,11 +257,11 @@ def _line(place: Place | None) -> int:
     return 0 if place is None else place.line
 
 
-def _found(diagnostic: Diagnostic, source: Source) -> list[str]:
+def _describe_found(diagnostic: Diagnostic, source: Source) -> list[str]:
     span = diagnostic.span
     at = source if span is None else span.source
     where = [] if span is None else [_line_of(span.source, span.line, source), at.line(span.line)]
-    labels = [line for b in diagnostic.labels if b.text for line in _label_found(b)]
+    labels = [line for b in diagnostic.labels if b.text for line in _describe_label(b)]
     return [*where, *write_expectation(diagnostic, at.lines), *labels]
 
 
@@ -269,7 +269,7 @@ def _line_of(at: Source, line: int, home: Source) -> str:
     return f"line {line}:" if at == home else f"{at.filename}, line {line}:"
 
 
-def _label_found(label: Label) -> list[str]:
+def _describe_label(label: Label) -> list[str]:
     lines = label.span.source.lines
     line = label.span.line
     return [f"line {line}:", label.span.source.line(line), write_label(label, lines)]
@@ -301,7 +301,7 @@ def _check_fixes(case: _Case, found: Sequence[Diagnostic]) -> None:
             continue
         if diagnostic not in allowed:
             raise AssertionError(
-                f"with the fix applied: {code} {message}\n\n{_changed(case, text)}"
+                f"with the fix applied: {code} {message}\n\n{_describe_change(case, text)}"
             )
         allowed.remove(diagnostic)
 
@@ -310,6 +310,6 @@ def _codes(found: Iterable[Diagnostic]) -> list[tuple[str, str]]:
     return [(d.code, d.message) for d in found]
 
 
-def _changed(case: _Case, text: str) -> str:
+def _describe_change(case: _Case, text: str) -> str:
     before, after = case.source.lines, text.splitlines()
     return "\n".join(line for line in after if line not in before)

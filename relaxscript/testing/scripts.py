@@ -104,10 +104,10 @@ def _module(choices: Choices) -> IRModule:
             cx = Context(GRAMMAR, choices, builder)
             add_function(cx, f"function_{number}", private=choices.chance(40))
         add_function(Context(GRAMMAR, choices, builder), "main", private=False)
-    return _dressed(choices, builder.finalize())
+    return _dress(choices, builder.finalize())
 
 
-def _dressed(choices: Choices, mod: IRModule) -> IRModule:
+def _dress(choices: Choices, mod: IRModule) -> IRModule:
     """The module with other names and with attributes."""
     values = _Values(choices)
     for var, function in list(mod.items()):

@@ -26,7 +26,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
-from relaxscript.testing.compare import EXECUTORS, check_outcomes, observed
+from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript_tests import examples
@@ -231,12 +231,12 @@ def test_random_programs_that_succeed_do_the_same_without_what_nothing_needs():
         mod = random_module(seed)
         made = without_unused(mod)
         inputs = inputs_for(mod["main"], seed)
-        expected = observed(EXECUTORS["interpreter"](mod), "main", inputs)
+        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
         smaller += any(made[v] is not mod[v] for v in mod)
         if not isinstance(expected.value, VMError):
             # What fails may succeed without what failed in a dataflow block.
             succeeded += 1
-            actual = observed(EXECUTORS["interpreter"](made), "main", inputs)
+            actual = observe(EXECUTORS["interpreter"](made), "main", inputs)
             check_outcomes("without", actual, "with", expected)
     assert smaller
     assert succeeded

@@ -11,8 +11,8 @@ import pytest
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.op import moments as statistics, pieces
-from relaxscript.op.moments import moments, normalized
-from relaxscript.op.pieces import by_pieces
+from relaxscript.op.moments import moments, normalize
+from relaxscript.op.pieces import apply_by_pieces
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((7, 11), (1,)),
@@ -39,11 +39,11 @@ def test_pieces_of_any_size_give_the_same(
     np.testing.assert_allclose(mean, wide.mean(axes, keepdims=True), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(variance, wide.var(axes, keepdims=True), rtol=1e-12, atol=1e-15)
     gamma = rng.normal(size=[size if axis in axes else 1 for axis, size in enumerate(shape)])
-    found = normalized(x, axes, 0.5, gamma, None)
+    found = normalize(x, axes, 0.5, gamma, None)
     assert found.dtype == x.dtype
     wanted = (wide - mean) / np.sqrt(variance + 0.5) * gamma
     np.testing.assert_allclose(found, wanted, rtol=2.0**-23, atol=1e-15)
-    assert by_pieces(np.negative, x, axes).tolist() == (-x).tolist()
+    assert apply_by_pieces(np.negative, x, axes).tolist() == (-x).tolist()
 
 
 @pytest.mark.parametrize("size", [1, 4, 30, 1000])

@@ -11,7 +11,7 @@ import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, InternalError
 from relaxscript.ir import prim, relax
-from relaxscript.opdef.eager import finished, quiet, run
+from relaxscript.opdef.eager import finish_result, make_quiet, run
 from relaxscript_tests.op.inference import dim, tensor
 
 
@@ -90,10 +90,10 @@ def test_several_results_are_new_arrays() -> None:
 
 def test_an_operator_inside_another_is_quiet_too() -> None:
     def outer(x: np.ndarray) -> np.ndarray:
-        return quiet(np.log)(x) + quiet(np.divide)(x, x)
+        return make_quiet(np.log)(x) + make_quiet(np.divide)(x, x)
 
     with np.errstate(all="raise"):
-        assert np.isnan(quiet(outer)(np.zeros(2))).all()
+        assert np.isnan(make_quiet(outer)(np.zeros(2))).all()
         with pytest.raises(FloatingPointError, match="divide by zero"):
             np.log(np.zeros(2))
 
@@ -104,19 +104,19 @@ def test_an_operator_that_fails_leaves_numpy_as_it_was() -> None:
 
     with np.errstate(all="raise"):
         with pytest.raises(ValueError, match="no"):
-            quiet(fail)(np.zeros(2))
+            make_quiet(fail)(np.zeros(2))
         assert set(np.geterr().values()) == {"raise"}
 
 
 def test_a_new_array_seen_in_another_shape_is_not_copied_and_an_operand_is() -> None:
     operand = np.ones((2, 3))
     new = np.ones(6)
-    assert finished(new.reshape(2, 3), (operand,)).base is new
+    assert finish_result(new.reshape(2, 3), (operand,)).base is new
     for view in (operand.reshape(3, 2), operand.reshape(6), operand[:]):
-        assert not np.shares_memory(finished(view, (operand,)), operand)
+        assert not np.shares_memory(finish_result(view, (operand,)), operand)
     part = operand[:1]
-    assert not np.shares_memory(finished(operand.reshape(6), (part,)), operand)
-    assert finished(new[:3], ()).base is None  # it would keep the whole of `new` alive
-    assert not np.shares_memory(finished(operand.reshape(6), ((operand,),)), operand)
+    assert not np.shares_memory(finish_result(operand.reshape(6), (part,)), operand)
+    assert finish_result(new[:3], ()).base is None  # it would keep the whole of `new` alive
+    assert not np.shares_memory(finish_result(operand.reshape(6), ((operand,),)), operand)
     lent = np.frombuffer(bytearray(8), np.uint8)
-    assert not np.shares_memory(finished(lent.reshape(2, 4), (lent,)), lent)
+    assert not np.shares_memory(finish_result(lent.reshape(2, 4), (lent,)), lent)

@@ -15,7 +15,7 @@ from relaxscript.errors import DiagnosticError
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
-from relaxscript.testing.compare import check_outcomes, observed
+from relaxscript.testing.compare import check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript_tests import examples
@@ -64,7 +64,7 @@ def test_what_is_loaded_is_what_was_built_and_does_the_same(share, tmp_path):
             read = loaded(path)
             assert structural_equal(read.origin[0], built.origin[0]), seed
             before, after = (
-                observed(lambda name, *args, vm=vm: vm[name](*args), "main", inputs)
+                observe(lambda name, *args, vm=vm: vm[name](*args), "main", inputs)
                 for vm in map(rx.VirtualMachine, (built, read))
             )
             check_outcomes(f"the file of {seed}", after, "what was built", before)

@@ -6,13 +6,13 @@ import threading
 
 import numpy as np
 
-from relaxscript.testing.effects import current_effects, recorded
+from relaxscript.testing.effects import current_effects, record_effects
 
 
 def test_the_innermost_log_is_written_and_nothing_is_left_over():
-    with recorded() as outer:
+    with record_effects() as outer:
         current_effects().add("one")
-        with recorded() as inner:
+        with record_effects() as inner:
             current_effects().add("two")
         current_effects().add("three")
     current_effects().add("nobody listens")
@@ -22,7 +22,7 @@ def test_the_innermost_log_is_written_and_nothing_is_left_over():
 
 def test_values_are_logged_as_they_are_and_kept_as_they_become():
     x = np.zeros(1)
-    with recorded() as effects:
+    with record_effects() as effects:
         current_effects().add("seen", (x, 3))
         current_effects().keep(x)
         x[0] = 7
@@ -32,7 +32,7 @@ def test_values_are_logged_as_they_are_and_kept_as_they_become():
 
 
 def test_threads_have_logs_of_their_own():
-    with recorded() as effects:
+    with record_effects() as effects:
         thread = threading.Thread(target=lambda: current_effects().add("elsewhere"))
         thread.start()
         thread.join()

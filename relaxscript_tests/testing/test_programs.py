@@ -16,7 +16,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import free_vars, walk
 from relaxscript.testing.compare import outcome
-from relaxscript.testing.effects import recorded
+from relaxscript.testing.effects import record_effects
 from relaxscript.testing.generate.context import PARAM_DTYPES
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import functions, modules, random_function, random_module
@@ -97,7 +97,7 @@ def test_casts_of_every_kind_occur(programs):
 def test_effects_of_every_kind_occur(programs):
     log = Counter()
     for seed, mod in enumerate(programs):
-        with recorded() as effects, redirect_stdout(io.StringIO()) as printed:
+        with record_effects() as effects, redirect_stdout(io.StringIO()) as printed:
             run = Interpreter(mod)
             outcome(lambda run=run, mod=mod, s=seed: run.call("main", inputs_for(mod["main"], s)))
         log.update(entry[0] for entry in effects.log)

@@ -11,7 +11,7 @@ from relaxscript import transform
 from relaxscript.errors import VMError
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
-from relaxscript.testing.compare import EXECUTORS, check_outcomes, observed
+from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import Pass, PassContext
@@ -65,9 +65,9 @@ def test_a_pass_keeps_the_meaning(make):
     for seed, mod in enumerate(modules(200)):
         made = make()(mod)
         inputs = inputs_for(mod["main"], seed)
-        expected = observed(EXECUTORS["interpreter"](mod), "main", inputs)
+        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
         if make in TRUSTING and isinstance(expected.value, VMError):
             continue
         for name, load in EXECUTORS.items():
-            actual = observed(load(made), "main", inputs)
+            actual = observe(load(made), "main", inputs)
             check_outcomes(f"{name} after the pass", actual, "before", expected)

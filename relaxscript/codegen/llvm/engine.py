@@ -79,7 +79,7 @@ class Engine:
         llvm, machine = self.llvm, self.machine(level)
         with (
             llvm.create_context() as context,
-            _refused(),
+            _as_internal_error(),
             llvm.parse_assembly(text, context=context) as module,
         ):
             module.verify()
@@ -118,7 +118,7 @@ class Engine:
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _as_internal_error() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:

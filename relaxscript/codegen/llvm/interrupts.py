@@ -62,7 +62,7 @@ def begin_round(asm: FunctionWriter, rounds: str, since: str) -> None:
     asm.branch(asm.value("i1", f"icmp eq {turn}, {_ROUNDS}"), look, ahead)
     asm.begin(look)
     stop = asm.value("i1", f"call i1 @relaxscript.interrupted(ptr %details, ptr {since})")
-    asm.fail_if(stop, _raised)
+    asm.fail_if(stop, _pending_error)
     asm.jump(ahead)
     asm.begin(ahead)
 
@@ -71,7 +71,7 @@ def begin_round(asm: FunctionWriter, rounds: str, since: str) -> None:
 _pending: list[BaseException] = []
 
 
-def _raised(details: Sequence[int]) -> BaseException:
+def _pending_error(details: Sequence[int]) -> BaseException:
     return _pending.pop() if _pending else KeyboardInterrupt()
 
 

@@ -45,7 +45,7 @@ def emit_float(asm: FunctionWriter, name: str, args: Sequence[Value], dtype: Dat
     if name in _LIBRARY:
         return library(asm, _LIBRARY[name], args)
     if name == FUSED:
-        return _fused(asm, args, dtype)
+        return _fuse(asm, args, dtype)
     x = args[0]
     one = asm.number(x.type, 1.0)
     match name:
@@ -73,7 +73,7 @@ def library(asm: FunctionWriter, name: str, args: Sequence[Value]) -> Value:
     )
 
 
-def _fused(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
+def _fuse(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     """A product and a sum rounded once; of narrow types, a `float` from which one more rounding is.
 
     Products of narrow numbers are exact as doubles. Where their sum is not, its last bit is set, so

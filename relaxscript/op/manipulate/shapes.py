@@ -115,7 +115,7 @@ def _missing_dimension(x: Any, others: list[PrimExpr]) -> PrimExpr:
             also={"shape": "leaves a dimension to be worked out"},
             help='say its shape first: `R.match_cast(x, R.Tensor(("n", "m")))`',
         )
-    (constant, left), (parts, rest) = _cancelled(dims, others)
+    (constant, left), (parts, rest) = _cancel_common(dims, others)
     if not rest and parts and constant % parts == 0:
         return product_of(constant // parts, left)
     total, divisor = product_of(constant, left), product_of(parts, rest)
@@ -144,7 +144,7 @@ def _dims_of_operand(x: Any) -> tuple[PrimExpr, ...] | None:
 _Product = tuple[int, list[PrimExpr]]
 
 
-def _cancelled(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> tuple[_Product, _Product]:
+def _cancel_common(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> tuple[_Product, _Product]:
     """Two products, a number and expressions each, without the expressions that are in both."""
     (constant, left), (parts, right) = factors(a), factors(b)
     rest: list[PrimExpr] = []
@@ -162,14 +162,14 @@ def _(context: InferContext, call: Call) -> StructInfo:
     old, new = dims_of(x), shape.values
     if old is not None and new is not None:
         if same_dims(old, new):
-            return _unchanged(x, new)
+            return _same_info(x, new)
         _require_elements(context, x, old, new)
     elif x.shape is not None and x.shape is call.args[1]:
         return x  # type: ignore[no-any-return]
     return of_shape(call.args[1], shape, x)
 
 
-def _unchanged(x: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
+def _same_info(x: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
     return x if x.dims is not None else tensor_of(dims, x.dtype, x.vdevice)
 
 
@@ -179,7 +179,7 @@ def _require_elements(
     old: tuple[PrimExpr, ...],
     new: tuple[PrimExpr, ...],
 ) -> None:
-    (constant, left), (other, right) = _cancelled(old, new)
+    (constant, left), (other, right) = _cancel_common(old, new)
     if constant == other and not left and not right:
         return
     before, after = product(old), product(new)
@@ -236,7 +236,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
         )
     if old is not None and new is not None:
         if same_dims(old, new):
-            return _unchanged(x, new)
+            return _same_info(x, new)
         error = OperandError(
             "x",
             shape_fact(x, old),

@@ -10,8 +10,8 @@ import numpy as np
 
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.error_function import gelu as exact_gelu
-from relaxscript.op.numeric import logistic, smooth, widened
-from relaxscript.op.pieces import PIECE, by_pieces
+from relaxscript.op.numeric import logistic, smooth, widen
+from relaxscript.op.pieces import PIECE, apply_by_pieces
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import unary, unary_rule
 from relaxscript.opdef.operator import Operator, op
@@ -97,31 +97,31 @@ leakyrelu.infer_rule(unary_rule("float", operand="data"))
 softplus.infer_rule(unary_rule("float", operand="data"))
 
 
-def _shifted(x: Any, axis: int) -> Any:
+def _shift(x: Any, axis: int) -> Any:
     # The largest is subtracted, so that no exponential overflows; an empty axis has none.
     # `reduce` is what `numpy.max` and `numpy.sum` call, after twice as long.
     low = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return np.subtract(x, low)
 
 
-@widened
+@widen
 def _softmax(x: Any, axis: int) -> Any:
-    e = _shifted(x, axis)
+    e = _shift(x, axis)
     np.exp(e, out=e)
     return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=e)
 
 
-@widened
+@widen
 def _log_softmax(x: Any, axis: int) -> Any:
-    shifted = _shifted(x, axis)
+    shifted = _shift(x, axis)
     return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
 def _rows(function: Callable[..., Any], data: Any, axis: int) -> Any:
     """The function of rows along an axis."""
-    if data.size <= PIECE:  # what `by_pieces` does, without its cost
+    if data.size <= PIECE:  # what `apply_by_pieces` does, without its cost
         return function(data, axis)
-    return by_pieces(lambda x: function(x, axis), data, (axis % data.ndim,))
+    return apply_by_pieces(lambda x: function(x, axis), data, (axis % data.ndim,))
 
 
 @op("nn.softmax")

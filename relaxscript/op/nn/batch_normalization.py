@@ -12,7 +12,7 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op.moments import moments, normalized, rescaled
+from relaxscript.op.moments import moments, normalize, rescale
 from relaxscript.op.numeric import accumulator
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
@@ -59,15 +59,15 @@ def batch_norm(
     mean, variance = (_along(m, axis, data.ndim) for m in (moving_mean, moving_var))
     if training:
         mean, variance = moments(data, tuple(i for i in range(data.ndim) if i != place))
-        moving_mean = _blended(moving_mean, mean.reshape(moving_mean.shape), momentum)
-        moving_var = _blended(moving_var, variance.reshape(moving_var.shape), momentum)
+        moving_mean = _blend(moving_mean, mean.reshape(moving_mean.shape), momentum)
+        moving_var = _blend(moving_var, variance.reshape(moving_var.shape), momentum)
     else:
         mean, variance = (m.astype(accumulator(data.dtype)) for m in (mean, variance))
     factor, term = _parameters(gamma, beta, scale, center, axis, data.ndim)
-    return rescaled(data, mean, variance, epsilon, factor, term), moving_mean, moving_var
+    return rescale(data, mean, variance, epsilon, factor, term), moving_mean, moving_var
 
 
-def _blended(moving: Any, own: Any, momentum: float) -> Any:
+def _blend(moving: Any, own: Any, momentum: float) -> Any:
     return (momentum * own + (1 - momentum) * moving.astype(own.dtype)).astype(moving.dtype)
 
 
@@ -163,7 +163,7 @@ def group_norm(
         None if p is None else p.reshape(*p.shape[:axis], *split, *p.shape[axis + 1 :])
         for p in _parameters(gamma, beta, scale, center, axis, data.ndim)
     )
-    found: Tensor = normalized(grouped, over, epsilon, factor, term).reshape(data.shape)
+    found: Tensor = normalize(grouped, over, epsilon, factor, term).reshape(data.shape)
     return found
 
 
@@ -224,7 +224,7 @@ def instance_norm(
     """
     over = tuple(a % data.ndim for a in axes)
     factor, term = _parameters(gamma, beta, scale, center, channel_axis, data.ndim)
-    found: Tensor = normalized(data, over, epsilon, factor, term)
+    found: Tensor = normalize(data, over, epsilon, factor, term)
     return found
 
 

@@ -53,7 +53,7 @@ takes its share. Sums are computed in the dtype of the result, those of floats o
 fewer in float32."""
 
 
-def _transposed(axes: int) -> Operator:
+def _conv_transpose(axes: int) -> Operator:
     spatial = SPATIAL[axes]
     ones: Any = 1 if axes == 1 else (1,) * axes
     zeros: Any = 0 if axes == 1 else (0,) * axes
@@ -72,7 +72,7 @@ def _transposed(axes: int) -> Operator:
     )
 
     def meaning(data: Any, weight: Any, **attributes: Any) -> Any:
-        return _spread(data, weight, axes, **attributes)
+        return _spread_elements(data, weight, axes, **attributes)
 
     operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters)
     operator.__doc__ = _DOC.format(_WORDS[axes])
@@ -83,7 +83,7 @@ def _transposed(axes: int) -> Operator:
     def rule(
         context: InferContext, data: TensorStructInfo, weight: TensorStructInfo, **attributes: Any
     ) -> StructInfo:
-        return _inferred(context, data, weight, axes, **attributes)
+        return _infer(context, data, weight, axes, **attributes)
 
     @operator.attribute_rule
     def alone(
@@ -103,7 +103,7 @@ def _attribute(name: str, default: Any, annotation: str) -> Parameter:
 # ---------------------------------------------------------------- the meaning
 
 
-def _spread(
+def _spread_elements(
     data: Any,
     weight: Any,
     axes: int,
@@ -164,7 +164,7 @@ def _targets(place: tuple[int, ...], sizes: tuple[int, ...], w: Windows) -> list
 # ---------------------------------------------------------------- what is known of the result
 
 
-def _inferred(
+def _infer(
     context: InferContext,
     data: TensorStructInfo,
     weight: TensorStructInfo,
@@ -241,6 +241,6 @@ def _size(size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, more: int) ->
     return simplify(prim.Add.make(prim.Add.make(steps, reach), rest))
 
 
-conv1d_transpose = _transposed(1)
-conv2d_transpose = _transposed(2)
-conv3d_transpose = _transposed(3)
+conv1d_transpose = _conv_transpose(1)
+conv2d_transpose = _conv_transpose(2)
+conv3d_transpose = _conv_transpose(3)

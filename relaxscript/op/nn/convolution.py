@@ -63,7 +63,7 @@ def conv1d(
     """
     windows = windows_of(strides, padding, dilation, 1)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
-    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+    return _convolve(data, weight, windows, groups, layouts, out_dtype)
 
 
 @op("nn.conv2d")
@@ -87,7 +87,7 @@ def conv2d(
     """
     windows = windows_of(strides, padding, dilation, 2)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
-    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+    return _convolve(data, weight, windows, groups, layouts, out_dtype)
 
 
 @op("nn.conv3d")
@@ -111,13 +111,13 @@ def conv3d(
     """
     windows = windows_of(strides, padding, dilation, 3)
     layouts = (data_layout, kernel_layout, out_layout or data_layout)
-    return _convolved(data, weight, windows, groups, layouts, out_dtype)
+    return _convolve(data, weight, windows, groups, layouts, out_dtype)
 
 
 # ---------------------------------------------------------------- the meaning
 
 
-def _convolved(
+def _convolve(
     data: Any,
     weight: Any,
     w: Windows,

@@ -25,7 +25,7 @@ _PART = 2 << 20  # bytes
 def convolution(x: Any, kernel: Any, w: Windows, groups: int) -> Any:
     """The convolution of (N, C, spatial) by (O, I, spatial), arrays of one dtype."""
     axes = x.ndim - 2
-    views = sliding(_padded(x, w), kernel.shape[2:], w)
+    views = sliding(_pad(x, w), kernel.shape[2:], w)
     sizes = views.shape[2 : 2 + axes]
     # Columns in the order of memory: pixels run last where channels stood before them.
     if groups == 1 and abs(x.strides[1]) < abs(x.strides[-1]):
@@ -66,7 +66,7 @@ def _of_pixels(views: Any, kernel: Any, sizes: tuple[int, ...]) -> Any:
     return np.moveaxis(result.reshape(samples, *sizes, len(kernel)), -1, 1)
 
 
-def _padded(x: Any, w: Windows) -> Any:
+def _pad(x: Any, w: Windows) -> Any:
     if not any(w.before) and not any(w.after):
         return x
     sizes = [b + n + a for b, n, a in zip(w.before, x.shape[2:], w.after)]

@@ -147,7 +147,7 @@ class Layout(NamedTuple):
 
 def read_layout(name: str, text: str, letters: str) -> Layout:
     """The layout that an attribute says; raises `OperandError` (RX0204) for none of `letters`."""
-    found = _read(text, letters)
+    found = _parse(text, letters)
     if found is None:
         packed = f"{letters}16{letters[1].lower()}"
         raise OperandError(
@@ -161,7 +161,7 @@ def read_layout(name: str, text: str, letters: str) -> Layout:
 
 
 @functools.lru_cache
-def _read(text: str, letters: str) -> Layout | None:
+def _parse(text: str, letters: str) -> Layout | None:
     parts = list(_PART.finditer(text))
     if "".join(part[0] for part in parts) != text:
         return None

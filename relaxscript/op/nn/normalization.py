@@ -10,7 +10,7 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.moments import normalized
+from relaxscript.op.moments import normalize
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -46,9 +46,9 @@ def layer_norm(
     population. All is computed in a wider type and rounded once.
     """
     where = tuple(axis % data.ndim for axis in axes)
-    factor = _aligned(gamma, where, data.ndim) if scale else None
-    term = _aligned(beta, where, data.ndim) if center else None
-    found: Tensor = normalized(data, where, epsilon, factor, term)
+    factor = _align(gamma, where, data.ndim) if scale else None
+    term = _align(beta, where, data.ndim) if center else None
+    found: Tensor = normalize(data, where, epsilon, factor, term)
     return found
 
 
@@ -59,12 +59,12 @@ def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-
     `weight` has the dimensions of `axes`, in the order in which `axes` names them.
     """
     where = tuple(axis % data.ndim for axis in axes)
-    factor = _aligned(weight, where, data.ndim)
-    found: Tensor = normalized(data, where, epsilon, factor, None, centred=False)
+    factor = _align(weight, where, data.ndim)
+    found: Tensor = normalize(data, where, epsilon, factor, None, centred=False)
     return found
 
 
-def _aligned(parameter: Any, axes: Sequence[int], rank: int) -> Any:
+def _align(parameter: Any, axes: Sequence[int], rank: int) -> Any:
     """A parameter over `axes` with its axes where those of the data are."""
     order = np.argsort(axes)
     ordered = np.transpose(parameter, order)
@@ -83,7 +83,7 @@ def _(
     axes: tuple[int, ...],
     **options: Any,
 ) -> StructInfo:
-    return _normalized(context, data, {"gamma": gamma, "beta": beta}, axes)
+    return _infer(context, data, {"gamma": gamma, "beta": beta}, axes)
 
 
 @rms_norm.infer_rule
@@ -94,10 +94,10 @@ def _(
     axes: tuple[int, ...],
     **options: Any,
 ) -> StructInfo:
-    return _normalized(context, data, {"weight": weight}, axes)
+    return _infer(context, data, {"weight": weight}, axes)
 
 
-def _normalized(
+def _infer(
     context: InferContext,
     data: TensorStructInfo,
     parameters: dict[str, TensorStructInfo],

@@ -83,7 +83,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
             require_windows(context, "data", dim, found, SPATIAL[axes][axis])
             return found
 
-        return _resized(context, data, (layout, out_layout, letters), size)
+        return _resize(context, data, (layout, out_layout, letters), size)
 
     @operator.attribute_rule
     def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
@@ -120,7 +120,7 @@ def _operator(name: str, meaning: Any, doc: str, parameters: tuple[Parameter, ..
     return register(operator)
 
 
-def _resized(
+def _resize(
     context: InferContext,
     data: TensorStructInfo,
     layouts: tuple[str, str | None, str],
@@ -153,7 +153,7 @@ def _least(dtype: Any) -> Any:
 
 def _largest(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool) -> Any:
     def largest(part: Any) -> Any:
-        return _combined(part, kernel, w, ceil, np.maximum, _least(x.dtype))
+        return _combine_windows(part, kernel, w, ceil, np.maximum, _least(x.dtype))
 
     return by_parts(x, largest, x.dtype)
 
@@ -164,15 +164,15 @@ def _mean(x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, padded: bool)
     if padded:  # what pads the tensor counts, what only rounds the number of windows up does not
         ones = np.pad(ones, [(0, 0), *zip(w.before, w.after)], constant_values=1)
         inside = w._replace(before=(0,) * len(kernel), after=(0,) * len(kernel))
-    counts = np.maximum(_combined(ones, kernel, inside, ceil, np.add, 0), 1)
+    counts = np.maximum(_combine_windows(ones, kernel, inside, ceil, np.add, 0), 1)
 
     def mean(part: Any) -> Any:
-        return quotient(_combined(part, kernel, w, ceil, np.add, 0), counts)
+        return quotient(_combine_windows(part, kernel, w, ceil, np.add, 0), counts)
 
     return by_parts(x, mean, counts.dtype)
 
 
-def _combined(
+def _combine_windows(
     x: Any, kernel: tuple[int, ...], w: Windows, ceil: bool, function: Any, start: Any
 ) -> Any:
     """The elements of each window combined, along one axis after the other."""
@@ -232,7 +232,7 @@ def _adaptive(axes: int) -> Operator:
         def averaged(part: Any) -> Any:
             counts = np.ones((1,) * part.ndim, np.int64)
             for axis, count in enumerate(wanted, 1):
-                part, sizes = _summed(part, axis, count)
+                part, sizes = _sum_windows(part, axis, count)
                 counts = counts * sizes.reshape(-1, *(1,) * (part.ndim - 1 - axis))
             return quotient(part, counts)
 
@@ -265,7 +265,7 @@ def _adaptive(axes: int) -> Operator:
         def size(dim: PrimExpr, axis: int) -> PrimExpr:
             return dim if wanted is None else number(wanted[axis])
 
-        return _resized(context, data, (layout, out_layout, letters), size)
+        return _resize(context, data, (layout, out_layout, letters), size)
 
     @operator.attribute_rule
     def alone(output_size: Any, layout: str, out_layout: str | None) -> None:
@@ -278,7 +278,7 @@ def _adaptive(axes: int) -> Operator:
     return operator
 
 
-def _summed(x: Any, axis: int, count: int) -> tuple[Any, Any]:
+def _sum_windows(x: Any, axis: int, count: int) -> tuple[Any, Any]:
     """The sums of `count` windows of about one size along an axis, and how long each is."""
     size = x.shape[axis]
     if count == size:

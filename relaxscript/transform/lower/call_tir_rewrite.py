@@ -45,7 +45,7 @@ from relaxscript.op.calls import call_dps_packed, call_tir
 from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
-from relaxscript.opdef.operands import computed
+from relaxscript.opdef.operands import compute_operand
 from relaxscript.semantics.check_calls import match_cast
 from relaxscript.semantics.checks import device_of
 from relaxscript.semantics.error_context import name_of_call
@@ -272,7 +272,7 @@ def _operand(arg: Expr | PrimExpr) -> Expr:
         case IntImm() | FloatImm():
             return PrimValue.make(arg)
         case PrimExpr():
-            return computed(arg)
+            return compute_operand(arg)
     return arg
 
 

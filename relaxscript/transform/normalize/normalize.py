@@ -40,10 +40,10 @@ class Normalize(ModulePass):
     opt_level = 1
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return normalized(mod, check_well_formed=False)
+        return normalize_module(mod, check_well_formed=False)
 
 
-def normalized(module: IRModule, check_well_formed: bool = True) -> IRModule:
+def normalize_module(module: IRModule, check_well_formed: bool = True) -> IRModule:
     """The module with every Relax function typed and in normal form, by the block builder.
 
     Functions that are so already stay the same objects. With `check_well_formed`, impure calls and

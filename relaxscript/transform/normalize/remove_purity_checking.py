@@ -53,7 +53,11 @@ class RemovePurityChecking(FunctionPass):
         if any(id(p) not in guarded and _written_out(p) is not None for p in parts):
             func = rewrite_top_down(func, lambda n: None if id(n) in guarded else _written_out(n))
         inner = [p for p in parts if isinstance(p, Function)][1:]
-        return rewrite(func, _trusted) if any(map(_is_checked, inner)) else _trusted(func) or func
+        return (
+            rewrite(func, _force_pure)
+            if any(map(_is_checked, inner))
+            else _force_pure(func) or func
+        )
 
 
 def _written_out(node: Node) -> Node | None:
@@ -71,7 +75,7 @@ def _is_checked(func: Function) -> bool:
     return func.is_pure and not (func.attrs or Attrs()).get(FORCE_PURE)
 
 
-def _trusted(node: Node) -> Any:
+def _force_pure(node: Node) -> Any:
     if isinstance(node, Function) and _is_checked(node):
         return node.with_attr(FORCE_PURE, True)
     return None

@@ -69,7 +69,7 @@ class PassContext:
         self.opt_level = opt_level
         self.required_pass = _names("required_pass", required_pass)
         self.disabled_pass = _names("disabled_pass", disabled_pass)
-        self.instruments = _checked(instruments)
+        self.instruments = _check_instruments(instruments)
         self.config = dict(config or {})
         for key, value in self.config.items():
             _check_option(key, value)
@@ -100,7 +100,7 @@ class PassContext:
         """Use these instruments from now on; those up to now are told that the context ends."""
         for instrument in self.instruments:
             instrument.exit_pass_ctx()
-        self.instruments = _checked(instruments)
+        self.instruments = _check_instruments(instruments)
         for instrument in self.instruments:
             instrument.enter_pass_ctx()
 
@@ -133,7 +133,7 @@ def _names(what: str, given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(given or ())
 
 
-def _checked(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
+def _check_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
     given = tuple(instruments or ())
     for instrument in given:
         if not isinstance(instrument, PassInstrument):

@@ -33,8 +33,15 @@ from relaxscript.ir.walk import rewrite
 from .context import PassContext, PassInfo
 
 __all__ = [
-    "DataflowBlockPass", "FunctionPass", "ModulePass", "Pass", "Sequential", "dataflowblock_pass",
-    "function_pass", "module_pass", "pass_named",
+    "DataflowBlockPass",
+    "FunctionPass",
+    "ModulePass",
+    "Pass",
+    "Sequential",
+    "dataflowblock_pass",
+    "find_pass",
+    "function_pass",
+    "module_pass",
 ]  # fmt: skip
 
 __tracebackhide__ = is_user_error
@@ -75,7 +82,7 @@ class Pass(ABC):
         ctx, info = PassContext.current(), self.info
         for earlier in info.required:
             if earlier not in _done.get():
-                mod = pass_named(earlier)(mod)
+                mod = find_pass(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
         with diagnose_ill_formed(mod):
@@ -93,7 +100,7 @@ class Pass(ABC):
         return f"<pass {self.info.name}>"
 
 
-def pass_named(name: str) -> Pass:
+def find_pass(name: str) -> Pass:
     """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize".
 
     Raises `DiagnosticError` (RX0703) where there is none.
@@ -237,7 +244,7 @@ def module_pass(
     Used as a decorator, with or without arguments. A class stays one: calling it makes the pass.
     """
     info = _info(opt_level, name, required, traceable)
-    return _decorated(ModulePass, "transform_module", pass_func, info)
+    return _decorate(ModulePass, "transform_module", pass_func, info)
 
 
 def function_pass(
@@ -249,7 +256,7 @@ def function_pass(
 ) -> Any:
     """A FunctionPass from `f(func, mod, ctx)`, or a class with `transform_function`."""
     info = _info(opt_level, name, required, traceable)
-    return _decorated(FunctionPass, "transform_function", pass_func, info)
+    return _decorate(FunctionPass, "transform_function", pass_func, info)
 
 
 def dataflowblock_pass(
@@ -261,7 +268,7 @@ def dataflowblock_pass(
 ) -> Any:
     """A DataflowBlockPass from `f(block, mod, ctx)`, or a class with `transform_dataflowblock`."""
     info = _info(opt_level, name, required, traceable)
-    return _decorated(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
+    return _decorate(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
 
 
 def _info(
@@ -270,10 +277,10 @@ def _info(
     return PassInfo(opt_level or 0, name or "", tuple(required or ()), traceable)
 
 
-def _decorated(base: Any, method: str, target: Callable[..., Any] | None, info: PassInfo) -> Any:
+def _decorate(base: Any, method: str, target: Callable[..., Any] | None, info: PassInfo) -> Any:
     """The pass, or for a class the class of passes; a decorator for these without a `target`."""
     if target is None:
-        return lambda found: _decorated(base, method, found, info)
+        return lambda found: _decorate(base, method, found, info)
     if not callable(target):
         raise TypeError(f"a pass is made from a function or a class, not from {target!r}")
     given = getattr(target, "__name__", type(target).__name__)

@@ -12,7 +12,7 @@ from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
 from .context import PassContext, PassInfo
-from .passes import Pass, Sequential, pass_named
+from .passes import Pass, Sequential, find_pass
 
 __all__ = ["PipelineLike", "run_pipeline"]
 
@@ -52,7 +52,7 @@ def _callable(
         made: Callable[[IRModule], Any] = named[pipeline]()
         return made
     if isinstance(pipeline, (list, tuple)):
-        return Sequential([pass_named(p) if isinstance(p, str) else p for p in pipeline])
+        return Sequential([find_pass(p) if isinstance(p, str) else p for p in pipeline])
     if callable(pipeline):
         return pipeline
     near = nearest(str(pipeline), list(named))

@@ -15,7 +15,7 @@ from relaxscript.runtime import Device
 from relaxscript.sinfo import same_vdevice
 
 __all__ = [
-    "hinted_device", "is_closure_call", "is_host", "is_kernel_call", "listed_devices", "moved",
+    "hinted_device", "is_closure_call", "is_host", "is_kernel_call", "listed_devices", "move_call",
     "named_device", "wanted_device",
 ]  # fmt: skip
 
@@ -50,7 +50,7 @@ def listed_devices(module: IRModule) -> list[VDevice]:
     return [d for d in module.global_infos.get("vdevice", ()) if isinstance(d, VDevice)]
 
 
-def moved(value: Expr, device: VDevice, span: Span | None) -> Call:
+def move_call(value: Expr, device: VDevice, span: Span | None) -> Call:
     """`R.to_vdevice(value, device)`."""
     return Call.make(to_vdevice.op, (value,), Attrs({"dst_vdevice": device}), span=span)
 

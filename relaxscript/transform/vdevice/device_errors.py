@@ -35,10 +35,10 @@ class _Mistake(NamedTuple):
 def refuse(flow: DeviceFlow) -> None:
     """Raise `DiagnosticError` where a flow found mistakes."""
     found = [_conflict(conflict) for conflict in flow.conflicts]
-    found += [_undecided(call, flow.module) for call in flow.undecided]
-    found += [_unlisted(hint, flow.module) for hint in flow.unlisted]
+    found += [_undecided_mistake(call, flow.module) for call in flow.undecided]
+    found += [_unlisted_mistake(hint, flow.module) for hint in flow.unlisted]
     if found:
-        raise DiagnosticError(list(_placed(found, flow.module)))
+        raise DiagnosticError(list(_place_mistakes(found, flow.module)))
 
 
 def _conflict(conflict: DeviceConflict) -> _Mistake:
@@ -59,7 +59,7 @@ def _conflict(conflict: DeviceConflict) -> _Mistake:
     return _Mistake("RX0210", message, tuple(facts), help)
 
 
-def _undecided(call: Call, module: IRModule) -> _Mistake:
+def _undecided_mistake(call: Call, module: IRModule) -> _Mistake:
     operand, span = _operand(call)
     name = f"`{operand.name_hint}`" if isinstance(operand, Var) else "this"
     device = listed_devices(module)[0]
@@ -91,7 +91,7 @@ def _with_spans(
     return list(zip_longest(exprs, spans[: len(exprs)]))[::-1]
 
 
-def _unlisted(hint: Call, module: IRModule) -> _Mistake:
+def _unlisted_mistake(hint: Call, module: IRModule) -> _Mistake:
     return _Mistake(
         "RX0324",
         f"the module has no virtual device `{wanted_device(hint).short}`",
@@ -109,7 +109,7 @@ def _callee(call: Call) -> str:
     return "this call"
 
 
-def _placed(found: list[_Mistake], module: IRModule) -> Iterator[Diagnostic]:
+def _place_mistakes(found: list[_Mistake], module: IRModule) -> Iterator[Diagnostic]:
     """The diagnostics; in the printed script where some place has no source."""
     uses = [use for mistake in found for use, _ in mistake.facts]
     spans = [use.span for use in uses]

@@ -22,7 +22,7 @@ from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructI
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import hint_on_device, to_vdevice
 from relaxscript.sinfo import same_vdevice, with_vdevice_of
-from relaxscript.transform.normalize.normalize import normalized
+from relaxscript.transform.normalize.normalize import normalize_module
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -32,13 +32,13 @@ from .device_calls import (
     is_host,
     is_kernel_call,
     listed_devices,
-    moved,
+    move_call,
 )
 from .device_errors import refuse
 from .device_flow import DeviceFlow
 from .graph import with_devices
 
-__all__ = ["RealizeVDevice", "realized"]
+__all__ = ["RealizeVDevice", "realize_vdevices"]
 
 
 class RealizeVDevice(ModulePass):
@@ -81,17 +81,17 @@ class RealizeVDevice(ModulePass):
     """
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        return realized(mod)
+        return realize_vdevices(mod)
 
 
-def realized(module: IRModule) -> IRModule:
+def realize_vdevices(module: IRModule) -> IRModule:
     """The module with every tensor on a virtual device; itself where it lists none.
 
     Raises as `RealizeVDevice`.
     """
     if not listed_devices(module):
         return module
-    module = normalized(module)
+    module = normalize_module(module)
     flow = DeviceFlow(module)
     refuse(flow)
     placed = _with_devices(module, flow)
@@ -148,7 +148,7 @@ class _Mover(ExprMutator):
             case Call() as call:
                 made = self._call(call, info, binding)
             case Constant() as constant if (device := _device_in(info)) is not None:
-                made = moved(constant, device, binding.span)
+                made = move_call(constant, device, binding.span)
             case value:
                 made = self._brought(value, info, binding.span)
         placed = binding.replace(value=made)
@@ -183,7 +183,7 @@ class _Mover(ExprMutator):
         device = hinted_device(call, self.mod)
         if device is None or same_vdevice(_device_in(self.builder.struct_info(data)), device):
             return data
-        return moved(data, device, call.span)
+        return move_call(data, device, call.span)
 
     def _kernel(self, call: Call, info: StructInfo | None, binding: Binding) -> Expr:
         """A call of an operator or PrimFunc: its operands go, and its results are, to one device.
@@ -199,7 +199,7 @@ class _Mover(ExprMutator):
         made = self._retyped(made, info)
         if _device_in(info) is None or _device_in(self.builder.struct_info(made)) is not None:
             return made
-        return moved(self.emit(made, binding.var.name_hint, binding.span), device, call.span)
+        return move_call(self.emit(made, binding.var.name_hint, binding.span), device, call.span)
 
     def _given(self, call: Call, args: tuple[Expr, ...]) -> Call:
         same = all(a is b for a, b in zip(args, call.args))
@@ -239,20 +239,20 @@ class _Mover(ExprMutator):
             case Constant(), TensorStructInfo(vdevice=VDevice() as device):
                 return self._at(value, device, span)
             case Tuple(fields) as held, TupleStructInfo(infos) if len(fields) == len(infos):
-                return _renewed(held, [self._brought(f, i, span) for f, i in zip(fields, infos)])
+                return _renew(held, [self._brought(f, i, span) for f, i in zip(fields, infos)])
         return value
 
     def _at(self, value: Expr, device: VDevice, span: Span | None) -> Expr:
         """A value whose constants are on a device."""
         match value:
             case Constant() if not is_host(device):
-                return self.emit(moved(value, device, span), "const", span)
+                return self.emit(move_call(value, device, span), "const", span)
             case Tuple(fields):
-                return _renewed(value, [self._at(field, device, span) for field in fields])
+                return _renew(value, [self._at(field, device, span) for field in fields])
         return value
 
 
-def _renewed(value: Tuple, fields: list[Expr]) -> Tuple:
+def _renew(value: Tuple, fields: list[Expr]) -> Tuple:
     same = all(a is b for a, b in zip(fields, value.fields))
     return value if same else value.replace(fields=tuple(fields))
 

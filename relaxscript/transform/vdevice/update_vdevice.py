@@ -61,11 +61,11 @@ class UpdateVDevice(ModulePass):
         made = mod.clone()
         made.update_global_info("vdevice", listed)
         for var, function in mod.relax_functions().items():
-            made[var] = rewrite(function, lambda node: _updated(node, old, self.new_vdevice))
+            made[var] = rewrite(function, lambda node: _update(node, old, self.new_vdevice))
         return made
 
 
-def _updated(node: Node, old: VDevice, new: VDevice) -> Node | None:
+def _update(node: Node, old: VDevice, new: VDevice) -> Node | None:
     """A StructInfo that has a virtual device itself, with another one."""
     match node:
         case TensorStructInfo(vdevice=VDevice() as device) if same_vdevice(device, old):
@@ -74,7 +74,7 @@ def _updated(node: Node, old: VDevice, new: VDevice) -> Node | None:
             if same_vdevice(attrs["dst_vdevice"], old):
                 return node.replace(attrs=Attrs({**attrs, "dst_vdevice": new}))
         case Call(op=GlobalVar(), known_info=StructInfo() as known):
-            info = rewrite(known, lambda part: _updated(part, old, new))
+            info = rewrite(known, lambda part: _update(part, old, new))
             if info is not known:  # the function that it calls changes
                 made = Call.make(
                     node.op, node.args, node.attrs, node.sinfo_args, node.arg_spans, span=node.span

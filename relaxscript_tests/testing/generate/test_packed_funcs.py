@@ -7,7 +7,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.runtime.packed_func import get_global_func
 from relaxscript.runtime.values import DeviceTensor, cpu
-from relaxscript.testing.effects import recorded
+from relaxscript.testing.effects import record_effects
 from relaxscript.testing.generate.packed_funcs import (
     APPLY,
     BUMP,
@@ -47,7 +47,7 @@ def test_effects_are_logged_with_the_values_of_their_time():
     register_packed()
     x = np.array([1, 2], "float32")
     there = DeviceTensor(np.array([5]), cpu(1))
-    with recorded() as effects:
+    with record_effects() as effects:
         get_global_func(NOTE)(x, (x, "text"))
         get_global_func(BUMP)(x)
         get_global_func(BUMP)(there)
