@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 # Folders and files inside the package.
 PLAIN = (
     "arguments.py", "arith/", "artifact.py", "compiler.py", "dtypes.py", "errors/",
-    "format_string.py", "ir/", "runtime/", "sinfo/",
+    "format_string.py", "ir/", "runtime/", "script/", "sinfo/",
 )  # fmt: skip
 
 _QUESTION = re.compile(r"(How|That|What|When|Where|Whether|Which|Who|Why)\b")

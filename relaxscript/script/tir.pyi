@@ -760,10 +760,10 @@ class void(_Scalar):
     """Scalars of type void."""
 
 class axis:
-    """The axes of a block: what `T.axis.` names.
+    """The axes of a block: the names in `T.axis.`.
 
-    An axis is a variable of the block with a domain, and a value for each time that the block runs:
-    `vi = T.axis.spatial(64, i)`. `remap` makes several axes of loop variables at once.
+    `vi = T.axis.spatial(64, i)` makes an axis: a variable of the block with a domain. It has a value
+    for each time that the block runs. `remap` makes several axes of loop variables at once.
     """
     @staticmethod
     def R(dom: _Any, binding: _Any, dtype: _DType = "int32") -> _Var:
@@ -794,7 +794,7 @@ def Bind(value: _Any, type_annotation: _Any = None, *, var: _Any = None) -> _Var
     """A scalar variable: `with T.LetStmt(a + b) as c:`, which is `c = a + b` with a visible end."""
 
 def Else() -> _Scope[None]:
-    """What is done when the condition of the `T.If` around it does not hold."""
+    """The branch of the `T.If` around it for a condition that does not hold."""
 
 def If(condition: _Any) -> _Scope[None]:
     """`if condition:` as a scope that holds `with T.Then():` and perhaps `with T.Else():`."""
@@ -806,7 +806,7 @@ def Range(begin: _Any, end: _Any) -> _Form:
     """The integers `begin <= i < end`, as the domain of an axis."""
 
 def Then() -> _Scope[None]:
-    """What is done when the condition of the `T.If` around it holds."""
+    """The branch of the `T.If` around it for a condition that holds."""
 
 def While(condition: _Any) -> _Scope[None]:
     """`while condition:` as a scope."""
@@ -909,7 +909,7 @@ def grid(*extents: _Any) -> _Iterator[_Vars]:
     """Nested serial loops, one for each extent: `for i, j in T.grid(n, 64)`."""
 
 def init() -> _Scope[None]:
-    """What a block does first wherever its reduction axes start: `with T.init():`."""
+    """The part of a block that runs first wherever its reduction axes start: `with T.init():`."""
 
 def launch_thread(thread: _Any, extent: _Any) -> _VarScope:
     """The statements after it run on `extent` threads of a GPU: `bx = T.launch_thread("blockIdx.x",
@@ -1010,7 +1010,7 @@ def CommReducer(
     result: _Sequence[_PrimExpr],
     identity_element: _Sequence[_PrimExpr],
 ) -> _CommReducer:
-    """How to combine values, by its variables; usually made by `T.comm_reducer`."""
+    """A function that combines values, by its variables; usually made by `T.comm_reducer`."""
 
 def IterVar(dom: _Any, var: _Any, iter_type: _str, thread_tag: _str = "") -> _IterVar:
     """The same as `T.iter_var`, in the order of the node's fields."""
@@ -1029,7 +1029,7 @@ def Reduce(
     """The values of `src` combined over some axes, where `condition` holds."""
 
 def comm_reducer(combiner: _Callable[..., _Any], identity: _Sequence[_PrimExpr]) -> _CommReducer:
-    """How to combine values: `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`.
+    """A function that combines values: `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`.
 
     For several values combined together the function takes those of the left side first, and gives
     a tuple.
@@ -1162,7 +1162,7 @@ def ramp(base: _PrimExprLike, stride: _PrimExprLike, lanes: _int) -> _PrimExpr:
     """The vector `base, base + stride, ...` of `lanes` elements."""
 
 def target(target_config: _str | _Mapping[_str, _Any]) -> _Target:
-    """What code is generated for, as the value of an attribute: its string, or a mapping."""
+    """A target of code generation as the value of an attribute: its string, or a mapping."""
 
 def var(dtype: _DType, name: _str = "") -> _Var:
     """A new variable; `n = T.var("int32")` names it."""

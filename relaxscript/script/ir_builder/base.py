@@ -25,7 +25,7 @@ V = TypeVar("V", bound=Any)
 
 
 def refused(code: str, message: str, help: str | None = None) -> DiagnosticError:
-    """What to raise at the line of Python that called."""
+    """The error of a misuse, placed at the line of Python that called."""
     return DiagnosticError(Diagnostic(code, message, caller_span(), help=help))
 
 
@@ -53,7 +53,7 @@ class IRBuilder:
 
     @staticmethod
     def is_in_scope() -> bool:
-        """Whether the caller stands inside a builder, in its thread."""
+        """True if the caller is inside a builder, in its thread."""
         return bool(getattr(IRBuilder._active, "stack", []))
 
     @staticmethod
@@ -67,7 +67,7 @@ class IRBuilder:
         return builder
 
     def get(self) -> Any:
-        """What was built: an IRModule, a Function, a PrimFunc, or a statement."""
+        """The result of the builder: an IRModule, a Function, a PrimFunc, or a statement."""
         if self.frames:
             raise refused(
                 "RX0105", f"`{self.frames[-1].written}` is still open",
@@ -123,7 +123,7 @@ class IRBuilder:
 
 
 class Frame(ABC):
-    """What `with` opens; its end adds to the frame around it what was made inside."""
+    """A scope that `with` opens; its end adds what was made inside to the frame around it."""
 
     # How it is called in scripts.
     written = ""
@@ -168,7 +168,7 @@ class Frame(ABC):
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:
-        """What is wrong with the frame is blamed on the call that made it, not on all of `with`."""
+        """Blame mistakes of the frame as a whole on the call that made it, not on all of `with`."""
         try:
             yield
         except DiagnosticError as error:
@@ -191,7 +191,7 @@ class Frame(ABC):
         """Something made inside is called `name` in the result."""
 
     def whole(self) -> Any:
-        """What `IRBuilder.get` gives of a frame that ends with its builder."""
+        """The result of `IRBuilder.get` for a frame that ends with its builder."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""What `I.` means for frames: modules, their attributes, infos and declared functions.
+"""The namespace `I` of the builder: modules, their attributes, infos and declared functions.
 
 from relaxscript.script.ir_builder import ir as I
 """

@@ -1,4 +1,4 @@
-"""What `R.` means for frames: functions, bindings and branches, and every operator.
+"""The namespace `R` of the builder: functions, bindings and branches, and every operator.
 
 from relaxscript.script.ir_builder import relax as R
 """
@@ -64,7 +64,7 @@ def func_attr(attrs: _Mapping[_Any, _Any]) -> None:
 
 
 def func_ret_struct_info(ret_sinfo: _Any) -> None:
-    """What the function declares of its result; the value must fit it."""
+    """Declare the StructInfo of the function's result; the value must fit it."""
     _function_frame("R.func_ret_struct_info").ret_struct_info = _struct_info_of(ret_sinfo)
 
 
@@ -116,10 +116,10 @@ def If(condition: _Any) -> _IfFrame:
 
 
 def Then() -> _BranchFrame:
-    """What is done where the condition of `R.If` holds; its last binding is its value."""
+    """The branch of `R.If` for a condition that holds; its last binding is its value."""
     return _BranchFrame("R.Then")
 
 
 def Else() -> _BranchFrame:
-    """What is done where the condition of `R.If` does not hold; its last binding is its value."""
+    """The branch of `R.If` for a condition that does not hold; its last binding is its value."""
     return _BranchFrame("R.Else")

@@ -68,7 +68,7 @@ class _Writer(BlockBuilder):
 
     @property
     def has_bindings(self) -> bool:
-        """Whether something was bound in the innermost block."""
+        """True if something was bound in the innermost block."""
         return bool(self._scopes[-1].bindings or self._scopes[-1].blocks)
 
     def replace_in_block(self, others: Substitution) -> None:
@@ -78,7 +78,7 @@ class _Writer(BlockBuilder):
         scope.vars = [others.get(var, var) for var in scope.vars]
 
     def bound_in_block(self) -> list[Var]:
-        """What the open block has bound, in order."""
+        """The variables that the open block has bound, in order."""
         return [binding.var for binding in self._scopes[-1].bindings]
 
     def branch_value(self) -> Expr | None:
@@ -223,7 +223,7 @@ class FunctionFrame(Frame):
             self.names[left] = name
 
     def name_of(self, var: Var) -> str:
-        """What a variable is called in the function."""
+        """The name of a variable in the function."""
         return self.names.get(var, var.name_hint)
 
 
@@ -351,7 +351,7 @@ class BranchFrame(Frame):
 
 
 def struct_info_of(value: Any) -> StructInfo:
-    """What an annotation means; raises `DiagnosticError` for what is none."""
+    """The StructInfo of an annotation; raises `DiagnosticError` for what is none."""
     try:
         return as_struct_info(value)
     except AnnotationError as error:

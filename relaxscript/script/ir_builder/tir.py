@@ -1,4 +1,4 @@
-"""What `T.` means for frames: PrimFuncs, loops, blocks, statements, and every scalar.
+"""The namespace `T` of the builder: PrimFuncs, loops, blocks, statements, and every scalar.
 
 from relaxscript.script.ir_builder import tir as T
 """

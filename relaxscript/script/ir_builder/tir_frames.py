@@ -104,7 +104,7 @@ def prim_func_frame(what: str) -> PrimFuncFrame:
 
 
 def statements(what: str) -> Statements:
-    """Where the next statement of TIR goes; `what` is that statement."""
+    """The list to which the next statement of TIR is added; `what` is that statement."""
     builder = IRBuilder.current()
     frame = innermost((PrimFuncFrame, FunctionFrame, ModuleFrame))
     if isinstance(frame, PrimFuncFrame):
@@ -148,7 +148,7 @@ class ScopeFrame(Frame):
 
 
 class HoldingFrame(ScopeFrame):
-    """What a statement begins lasts to the end of the `with`: memory, a variable, an assertion."""
+    """The scope of a statement that lasts to the end of the `with`, such as `T.allocate`."""
 
     def __init__(self, written: str, begin: Callable[[Statements], Any]) -> None:
         super().__init__(written, lambda made: made.builder.scope())
@@ -166,7 +166,7 @@ class HoldingFrame(ScopeFrame):
 
 
 def build(maker: Callable[..., Form], made: Statements, args: Any, kwargs: Any) -> Any:
-    """What the row of a statement makes of the arguments of a call, in the open scope."""
+    """Build a statement from the arguments of a call, in the open scope."""
     return _builds(maker, args, kwargs)(made)
 
 
@@ -191,7 +191,7 @@ def frame_function(maker: Callable[..., Form]) -> Callable[..., Any]:
 def _builds(
     maker: Callable[..., Form], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Callable[[Statements], Any]:
-    """How a statement is built; a dtype that is not given is left to the builder."""
+    """The function that builds a statement; a dtype that is not given is left to the builder."""
     taken = python_signature(name_of(maker), inspect.signature(maker), brief=True)
     try:
         given = taken.bind_given(args, kwargs)

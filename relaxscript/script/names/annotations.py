@@ -3,8 +3,8 @@
 The same callables serve the parser, which gives them dimensions whose names it has resolved, and
 plain Python: builder programs, and the annotations of decorated functions, which Python itself
 evaluates before any decorator runs. A mistake in such an annotation must not stop Python with a
-message of its own, since the decorator is about to report it with its exact place; so on the error
-path only, the caller's source is consulted (`in_annotation`).
+message of its own: the decorator is about to report it with its exact place. So on the error path
+only, the caller's source is consulted (`in_annotation`).
 
 Source: TVM `R.Tensor` and its relatives for parameters; spec "Defining Structural Information".
 """
@@ -80,7 +80,7 @@ class AnnotationError(Exception):
 
 
 def in_annotation(frame: FrameType | None) -> bool:
-    """Whether a frame is evaluating an annotation of a decorated definition just now."""
+    """True if a frame is evaluating an annotation of a decorated definition just now."""
     if frame is None:
         return False
     text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
@@ -124,7 +124,7 @@ class Front:
 
     @property
     def __told__(self) -> str:
-        """How messages name it where a StructInfo is wanted."""
+        """The words for it in messages where a StructInfo is expected."""
         return f"`{self!r}` itself; write `{self!r}()`"
 
     def __call__(self, *args: Any, **kwargs: Any) -> StructInfo:
@@ -175,7 +175,7 @@ class Front:
 
 
 def is_element(value: Any) -> bool:
-    """Whether a value is `R.f32` or `R.Any`, what tensors hold in `R.Tensor[R.f32, n, 4]`."""
+    """True if a value is `R.f32` or `R.Any`, what tensors hold in `R.Tensor[R.f32, n, 4]`."""
     return isinstance(value, DataType) or value is Object
 
 

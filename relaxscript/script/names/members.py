@@ -1,8 +1,8 @@
-"""Members of the namespaces `R`, `T` and `I`: what a misspelt one may have meant.
+"""Members of the namespaces `R`, `T` and `I`, and suggestions for misspelt ones.
 
-Python evaluates `R.Tensr` in the annotations of a decorated function before any decorator runs, so
-that its own AttributeError would hide what the parser is about to report with its place. Likewise
-for a misspelt decorator, after which nothing of ours would run at all.
+Python evaluates `R.Tensr` in the annotations of a decorated function before any decorator runs.
+Its own AttributeError would hide what the parser is about to report with its place. Likewise for a
+misspelt decorator, after which nothing of ours would run at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["absent_member", "is_namespace", "nearest_member", "public_names"]
 
 
 def is_namespace(value: Any) -> TypeGuard[ModuleType]:
-    """Whether a value is a namespace of ours: `R`, `R.nn`, `T`."""
+    """True if a value is a namespace of ours: `R`, `R.nn`, `T`."""
     return isinstance(value, ModuleType) and value.__name__.startswith("relaxscript.")
 
 
@@ -66,7 +66,7 @@ def absent_member(namespace: ModuleType, letter: str, name: str) -> Any:
 
 
 def _in_decorator(frame: FrameType) -> bool:
-    """Whether a frame is evaluating a decorator just now."""
+    """True if a frame is evaluating a decorator just now."""
     text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
     try:
         tree = ast.parse(text)

@@ -5,10 +5,10 @@
     @R.function
     def main(x: R.Tensor[R.f32, n, 4]) -> R.Tensor[R.f32, n * 2, 4]: ...
 
-For them `R.Tensor` is `typing.Annotated` and the data types are `typing.Any` (see `relax.pyi`), so
-that dimensions may be any expressions; `T.Buffer` is the same, and its data types are what a buffer
-can do (see `tir.pyi`). For us a data type is a `DataType`, as good as its name wherever one is
-asked for, and a dimension a variable.
+For them `R.Tensor` is `typing.Annotated` and the dtypes are `typing.Any` (see `relax.pyi`), so that
+dimensions may be any expressions; `T.Buffer` is the same, and its dtypes are what a buffer can do
+(see `tir.pyi`). For us a dtype is a `DataType`, as good as its name wherever a dtype is expected. A
+dimension is a variable.
 """
 
 from __future__ import annotations

@@ -18,5 +18,5 @@ def safe_callables(*functions: Any) -> None:
 
 
 def is_safe(function: Any) -> bool:
-    """Whether a callable only builds IR or annotations."""
+    """True if a callable only builds IR or annotations."""
     return id(function) in _SAFE

@@ -32,7 +32,7 @@ Arguments = Mapping[str, Any]
 
 
 class Role(Enum):
-    """How a statement stands among others."""
+    """The relation of a statement to those around it."""
 
     ADDS = auto()  # one statement of its own
     HOLDS = auto()  # what follows it, to the end of the scope; `with` ends it sooner

@@ -1,7 +1,7 @@
-"""The axes of a block: what `T.axis.` names.
+"""The axes of a block: the names in `T.axis.`.
 
-An axis is a variable of the block with a domain, and a value for each time that the block runs:
-`vi = T.axis.spatial(64, i)`. `remap` makes several axes of loop variables at once.
+`vi = T.axis.spatial(64, i)` makes an axis: a variable of the block with a domain. It has a value
+for each time that the block runs. `remap` makes several axes of loop variables at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `T.` names of tensor expressions: reductions, producers, index maps, kinds of effects.
+"""The names of `T` for tensor expressions: reductions, producers, index maps, kinds of effects.
 
     total = T.comm_reducer(lambda x, y: x + y, [T.float32(0)])
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class CallEffectKind(IntEnum):
-    """What evaluating a call may do besides giving its value."""
+    """The effects that evaluating a call may have."""
 
     ExprAnnotation = 0
     Pure = 1
@@ -81,12 +81,12 @@ def CommReducer(
     result: Sequence[PrimExpr],
     identity_element: Sequence[PrimExpr],
 ) -> _CommReducer:
-    """How to combine values, by its variables; usually made by `T.comm_reducer`."""
+    """A function that combines values, by its variables; usually made by `T.comm_reducer`."""
     return _CommReducer(tuple(lhs), tuple(rhs), tuple(result), tuple(identity_element))
 
 
 def comm_reducer(combiner: Callable[..., Any], identity: Sequence[PrimExpr]) -> _CommReducer:
-    """How to combine values: `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`.
+    """A function that combines values: `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`.
 
     For several values combined together the function takes those of the left side first, and gives
     a tuple.

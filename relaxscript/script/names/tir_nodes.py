@@ -227,5 +227,5 @@ def buffer_var(dtype: str, storage_scope: str = "global") -> prim.Var:
 
 
 def target(target_config: str | Mapping[str, Any]) -> Target:
-    """What code is generated for, as the value of an attribute: its string, or a mapping."""
+    """A target of code generation as the value of an attribute: its string, or a mapping."""
     return as_target(target_config)

@@ -121,7 +121,7 @@ sblock = block
 
 @statement(Role.OPENS, lambda tb: tb.innermost.init())
 def init() -> Arguments:
-    """What a block does first wherever its reduction axes start: `with T.init():`."""
+    """The part of a block that runs first wherever its reduction axes start: `with T.init():`."""
     return locals()
 
 
@@ -368,13 +368,13 @@ def If(condition: Any) -> Arguments:
 
 @statement(Role.OPENS, TIRBuilder.then)
 def Then() -> Arguments:
-    """What is done when the condition of the `T.If` around it holds."""
+    """The branch of the `T.If` around it for a condition that holds."""
     return locals()
 
 
 @statement(Role.OPENS, TIRBuilder.else_)
 def Else() -> Arguments:
-    """What is done when the condition of the `T.If` around it does not hold."""
+    """The branch of the `T.If` around it for a condition that does not hold."""
     return locals()
 
 

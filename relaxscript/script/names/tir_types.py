@@ -1,4 +1,4 @@
-"""What stands behind the names of `T`: forms of statements, dtypes that can be called.
+"""Values behind the names of `T`: forms of statements, dtypes that can be called.
 
 A `Form` is a statement as it was written, before the parser gives it a meaning; `ScalarType` is
 `T.float32` and its kin; `BufferFront` is `T.Buffer`.
@@ -47,7 +47,7 @@ class Form(Described):
 
     @property
     def name(self) -> str:
-        """How the statement is called, for example "T.grid"."""
+        """The name of the statement, for example "T.grid"."""
         return name_of(self.maker)
 
     @property
@@ -62,7 +62,7 @@ class Form(Described):
 
 
 def name_of(maker: Callable[..., Form]) -> str:
-    """How a statement is called in scripts: `T.grid`, `T.axis.spatial`."""
+    """The name of a statement in scripts: `T.grid`, `T.axis.spatial`."""
     inner = "axis." if maker.__module__.endswith("tir_axis") else ""
     return f"T.{inner}{maker.__name__}"
 
@@ -78,7 +78,7 @@ class PythonForm(Form):
 
 
 class BufferFront:
-    """What `T.Buffer` is: called or subscripted, in an annotation or in the body of a PrimFunc.
+    """`T.Buffer`: called or subscripted, in an annotation or in the body of a PrimFunc.
 
     Python evaluates annotations before the parser reads them; so any arguments are taken, and the
     parser reports the mistakes with their places.

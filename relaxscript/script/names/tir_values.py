@@ -1,4 +1,4 @@
-"""What values of scripts mean to the builder of PrimFuncs: dtypes, ranges, attributes."""
+"""The meaning of values of scripts for the builder of PrimFuncs: dtypes, ranges, attributes."""
 
 from __future__ import annotations
 

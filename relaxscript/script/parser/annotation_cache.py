@@ -70,7 +70,7 @@ def remember(cx: RelaxContext, node: ast.expr, info: StructInfo) -> None:
 
 
 def _is_plain(cx: RelaxContext, node: ast.expr, words: dict[str, None]) -> bool:
-    """Whether an annotation is made of fronts, numbers, dimensions and data types."""
+    """True if an annotation is made of forms, numbers, dimensions and dtypes."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id)) as func, args=args, keywords=more):
             words[id] = None

@@ -83,7 +83,7 @@ def _put(source: Source, place: ast.expr, other: ast.expr) -> Edit:
 
 
 def no_extent(value: int) -> str:
-    """Why a number of Python is no dimension."""
+    """The reason why a number of Python is no dimension."""
     wrong = "cannot be negative, this is" if value < 0 else "fits in int64, unlike"
     return f"a dimension {wrong} {shorten(value)}"
 

@@ -1,7 +1,7 @@
-"""Nodes that Python made and a script mentions: what the parser did not write, it did not check.
+"""Nodes that Python made and a script mentions, which the parser has not checked.
 
-They get the place where the script mentions them, and the finished program is held against the
-criteria of well-formedness as a program made by hand is.
+They get the place where the script mentions them. The finished program is then checked by the
+criteria of well-formedness, as a program made by hand is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEAVES = (PrimValue, ShapeExpr)
 
 
 def is_handmade(value: Any) -> bool:
-    """Whether a value of Python's is, or may hold, something that can be wrong by itself."""
+    """True if a value of Python's is, or may hold, something that can be wrong by itself."""
     return isinstance(value, (*_COMPOUND, *_LEAVES, StructInfo, list, tuple, dict))
 
 

@@ -1,11 +1,11 @@
-"""Python that is worked out while a script is parsed: comprehensions, loops, lambdas, parameters.
+"""Python that is evaluated while a script is parsed: comprehensions, loops, lambdas, parameters.
 
     comprehension = "[" expression { "for" targets "in" sequence { "if" expression } } "]"
     lambda        = "lambda" parameters ":" expression
 
 What a sequence holds is known now, so each step is written out into the program. This is one for
-Relax, PrimFuncs and macros; the languages say by `keep` how a value of the program is held that may
-be mentioned more than once, and by `items_of` what else than Python's sequences has items.
+Relax, PrimFuncs and macros. The languages say by `keep` how to hold a value of the program that may
+be mentioned more than once. They say by `items_of` what has items, Python's sequences aside.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The decorators of a definition: which language they choose, and which options they give.
 
-A decorator is one of ours when its name leads to `R.function`, `T.prim_func` or `I.ir_module`,
-under whatever name the file imports them. Others are the user's own and no business of the cx.
+A decorator is one of ours if its name leads to `R.function`, `T.prim_func` or `I.ir_module`. The
+file may import them under any name. Others are the user's own, and ignored.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OurDecorator(NamedTuple):
 
     @property
     def is_macro(self) -> bool:
-        """Whether the definition is a macro, and no function."""
+        """True if the definition is a macro, and no function."""
         return self.kind.endswith("_macro")
 
 
@@ -74,7 +74,7 @@ def our_decorators(
 
 
 def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
-    """Whether a decorator is ours of that kind, or calls it as far as its code tells."""
+    """True if a decorator is ours of that kind, or calls it as far as its code tells."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     value = resolve_name(target, environment)
     while isinstance(value, partial):

@@ -103,7 +103,7 @@ class Blame:
         return None if self.reporter.is_full else nearest(name, candidates)
 
     def span(self, node: ast.AST) -> Span | None:
-        """Where a piece of syntax stands."""
+        """The place of a piece of syntax."""
         return self.source.span(self.inside_string or node)
 
     def written(self, node: ast.AST) -> str:
@@ -171,7 +171,7 @@ def every_kind(cls: type) -> Iterator[type]:
 
 
 def is_expression(text: str) -> bool:
-    """Whether a text is an expression of Python by itself."""
+    """True if a string is an expression of Python by itself."""
     try:
         ast.parse(text, mode="eval")
     except SyntaxError:

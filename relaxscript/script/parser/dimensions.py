@@ -1,8 +1,8 @@
 """Dimensions of shapes that are known while a script is parsed, as Python holds them.
 
-`x.shape` of a tensor whose shape is known is a `Dims`: its items are expressions of shape variables
-and `Dim`s, numbers that stay dimensions when they are added or given a name, where any other number
-of Python becomes a tensor.
+`x.shape` of a tensor whose shape is known is a `Dims`. Its items are expressions of shape
+variables, and numbers that are `Dim`s. These stay dimensions when they are added or given a name;
+any other number of Python becomes a tensor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def known_dims(values: tuple[PrimExpr, ...]) -> Dims:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of Python that becomes a tensor, as a dimension does not."""
+    """True if a value is a number of Python that becomes a tensor, as a dimension does not."""
     return isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, Dim)
 
 

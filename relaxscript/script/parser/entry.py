@@ -1,8 +1,9 @@
-"""Where parsing starts: the decorators. What parses a text is in `from_source.py`.
+"""The decorators, where parsing starts. Strings are parsed by `from_source.py`.
 
-A decorator finds the definition in the user's file (`lookup.py`), captures the Python names it can
-see (`environment.py`), parses it, and raises one `DiagnosticError` with every mistake, or issues
-the warnings and gives back the IR. The traceback that a user sees ends at the decorated line.
+A decorator finds the definition in the user's file (`lookup.py`), and captures the Python names
+that it can see (`environment.py`). It parses the definition, and raises one `DiagnosticError` with
+every mistake, or issues the warnings and gives back the IR. The traceback that a user sees ends at
+the decorated line.
 """
 
 from __future__ import annotations
@@ -60,13 +61,12 @@ def ir_module(
 ) -> Any:  # fmt: skip
     """Decorate a class whose methods are functions of a module; the class becomes an `IRModule`.
 
-    `check_well_formed=False` lets work in progress pass that is ill-typed or breaks criteria of
-    well-formedness, such as 12, that something can be called from outside; syntax and names have a
-    meaning all the same. Of what is ill-typed is known what it says of itself, else nothing.
-    `relaxscript.analysis.ill_formed` says what is wrong.
-    `strict=True` makes errors of the warnings about what can only be checked at run time; None
-    leaves that to `relaxscript.config`.
-    Raises `DiagnosticError` with every mistake in the class.
+    `check_well_formed=False` accepts work in progress that is ill-typed or breaks criteria of
+    well-formedness. One of these is 12, that something can be called from outside. Syntax and names
+    must have a meaning all the same. What is ill-typed has the StructInfo that it declares, if any.
+    `relaxscript.analysis.ill_formed` says what is wrong. `strict=True` makes errors of the warnings
+    about what can only be checked at run time; None leaves that to `relaxscript.config`. Raises
+    `DiagnosticError` with every mistake in the class.
     """
     frame = sys._getframe(1)
     if mod is None or isinstance(mod, bool):
@@ -248,7 +248,7 @@ def parse_function(
 
 
 def in_module_class(f: Any, frame: FrameType) -> bool:
-    """Whether a class body is being executed whose decorator will parse it as a whole."""
+    """True if a class body is being executed whose decorator will parse it as a whole."""
     if not isinstance(f, FunctionType):
         return False
     frame = defining_frame(frame, undecorated(f).__code__) or frame

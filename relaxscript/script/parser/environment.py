@@ -24,9 +24,9 @@ HARMLESS = {
 
 
 def is_builtin(name: str) -> bool:
-    """Whether Python itself knows a name everywhere.
+    """True if Python itself knows a name everywhere.
 
-    What a prompt showed last stands in `builtins`, too, as `_`: no program means that.
+    The value that a prompt showed last is in `builtins`, too, as `_`: no program means that.
     """
     return name != "_" and hasattr(builtins, name)
 
@@ -79,15 +79,15 @@ class Environment:
         return HARMLESS[name]
 
     def member(self, owner: Any, name: str) -> tuple[bool, Any]:
-        """Whether an attribute of a Python value may be read, and what it is."""
+        """True if an attribute of a Python value may be read, and the attribute."""
         return (True, getattr(owner, name)) if self.mode == "python" else (False, None)
 
     def may_call(self, callee: Any, args: Iterable[Any]) -> bool:
-        """Whether a function of Python may be called with these arguments."""
+        """True if a function of Python may be called with these arguments."""
         return self.mode == "python" or any(callee is known for known in HARMLESS.values())
 
     def leave_to_run(self, written: str) -> bool:
-        """Whether what cannot be evaluated here is no mistake, since a run will tell."""
+        """True if what cannot be evaluated here is no mistake, since a run will tell."""
         return False
 
     def value_of(self, name: str) -> Any:
@@ -128,8 +128,8 @@ def _closure(function: FunctionType) -> dict[str, Any]:
 def _enclosing(frame: FrameType | None) -> list[Mapping[str, Any]]:
     """The scopes around a definition as far as Python still knows them, from its own outwards.
 
-    A function's frame sees variables of the functions around it only when its own code uses them,
-    and an annotation that Python does not evaluate is no use. So the callers whose code contains
+    A function's frame sees variables of the functions around it only when its own code uses them.
+    An annotation that Python does not evaluate is no use. So the callers whose code contains
     the definition are asked as well.
     """
     scopes: list[Mapping[str, Any]] = []

@@ -6,8 +6,8 @@
 
 An expression evaluates to a *value*: an IR expression, or any Python value that the program
 captured or wrote as a literal. The languages add meaning by their `Language`. Each mistake is
-recorded where it stands; `Failed` then climbs to the statement, which leaves its targets unknown,
-so that one run reports every independent mistake and no consequence.
+recorded at its place. `Failed` then climbs to the statement, which leaves its targets unknown. So
+one run reports every independent mistake and no consequence.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ _OPERATIONS = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp)
 
 
 def is_computed_in_parts(node: ast.expr) -> bool:
-    """Whether parts of an expression are computed before it is."""
+    """True if parts of an expression are computed before it is."""
     parts = (n for n in ast.walk(node) if isinstance(n, _OPERATIONS))
     return next(parts, None) is not None and next(parts, None) is not None
 
@@ -475,13 +475,13 @@ def parse_slice(cx: ScriptContext, node: ast.Slice) -> Any:
 
 
 def key_of(node: ast.AST, key: str) -> ast.expr | None:
-    """Where a key of a dict is written."""
+    """The syntax of a key of a dict, if it is written."""
     keys = node.keys if isinstance(node, ast.Dict) else ()
     return next((k for k in keys if isinstance(k, ast.Constant) and k.value == key), None)
 
 
 def asks_for_none(node: ast.Compare) -> bool:
-    """Whether it is `x is None` or `x is not None`."""
+    """True if it is `x is None` or `x is not None`."""
     match node:
         case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return True

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _ends(source: Source, node: ast.AST) -> tuple[int, int]:
-    """Where a piece of syntax begins and ends, in characters of the text from 0."""
+    """The begin and end of a piece of syntax, in characters of the source from 0."""
     span = source.span(node)
     return source.offset(*span.start), source.offset(*span.end)
 
@@ -39,7 +39,7 @@ def _at(source: Source, start: int, end: int, text: str) -> Edit:
 
 
 def in_parentheses(source: Source, node: ast.expr) -> bool:
-    """Whether parentheses stand around the only argument `node` that are not its own: `f((4))`."""
+    """True if parentheses are around the only argument `node` that are not its own: `f((4))`."""
     span = source.span(node)
     before = source.line(span.line)[: span.column - 1].rstrip()
     after = source.line(span.end_line)[span.end_column - 1 :].lstrip()

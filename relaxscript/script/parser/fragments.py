@@ -49,7 +49,7 @@ _NAMESPACES = (ir_names, relax_names, tir_names)
 
 
 def is_part(source: Source, body: Sequence[ast.stmt], known: Mapping[str, Any]) -> bool:
-    """Whether statements define nothing and are a part of a program; `known` are their names."""
+    """True if statements define nothing and are a part of a program; `known` are their names."""
     if any(isinstance(node, ast.ClassDef) for node in body):
         return False
     # A function is one of a part where something is declared before it.
@@ -61,12 +61,12 @@ def is_part(source: Source, body: Sequence[ast.stmt], known: Mapping[str, Any]) 
 
 
 def _declares(node: ast.stmt) -> bool:
-    """Whether a statement is `x: R.Tensor((2,), "float32")`, without a value."""
+    """True if a statement is `x: R.Tensor((2,), "float32")`, without a value."""
     return isinstance(node, ast.AnnAssign) and node.value is None
 
 
 def _names_a_value(source: Source, node: ast.stmt, known: Mapping[str, Any]) -> bool:
-    """Whether a statement is `N = 64`, which says nothing by itself."""
+    """True if a statement is `N = 64`, which means nothing by itself."""
     if not isinstance(node, ast.Assign) or isinstance(node.targets[0], ast.Subscript):
         return False
     calls = isinstance(node.value, ast.Call) and _mentions([node], known, (relax_names,))
@@ -93,13 +93,13 @@ def part_of(
 def _mentions(
     body: Iterable[ast.stmt], known: Mapping[str, Any], namespaces: Sequence[Any]
 ) -> bool:  # fmt: skip
-    """Whether one of these namespaces is named in statements."""
+    """True if one of these namespaces is named in statements."""
     names = {node.id for root in body for node in ast.walk(root) if isinstance(node, ast.Name)}
     return any(known.get(name) is namespace for name in names for namespace in namespaces)
 
 
 def _refers(body: Iterable[ast.AST]) -> bool:
-    """Whether statements mention the constants that a script holds as data."""
+    """True if statements mention the constants that a script holds as data."""
     nodes = (node for root in body for node in ast.walk(root))
     return any(isinstance(node, ast.Name) and node.id == "metadata" for node in nodes)
 
@@ -149,7 +149,7 @@ def _function(
 
 
 def _is_annotation(node: ast.expr) -> bool:
-    """Whether an expression is a StructInfo: `R.Object`, `R.Tensor(...)`, `R.Shape[n, 4]`."""
+    """True if an expression is a StructInfo: `R.Object`, `R.Tensor(...)`, `R.Shape[n, 4]`."""
     while isinstance(node, (ast.Call, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     attr = node.attr if isinstance(node, ast.Attribute) else ""
@@ -211,7 +211,7 @@ def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:
 
 
 def _is_effect(cx: TirContext, node: ast.expr) -> bool:
-    """Whether an expression is a statement, such as `T.evaluate(...)`."""
+    """True if an expression is a statement, such as `T.evaluate(...)`."""
     callee = parse_expr(cx, node.func) if isinstance(node, ast.Call) else None
     return is_effect(callee)
 

@@ -69,15 +69,15 @@ def from_source(
     extra_vars: Mapping[str, Any] | None = None, metadata: Mapping[str, Any] | None = None,
     check_well_formed: bool = True, strict: bool | None = None,
 ) -> Any:  # fmt: skip
-    """The module or function that a text means; the last one when there are several.
+    """The module or function in a string of source; the last one when there are several.
 
     The script of a part (`expr.script()`, of a binding, a StructInfo, a statement, a scalar) reads
-    as the part: a text that defines nothing, in which what is free is declared first.
-    In "data" mode no Python is evaluated: literals, plain assignments of them and the names of `I`,
-    `R` and `T` are known, so that a text of a stranger can be read. In "python" mode the statements
-    around the definitions are executed as in a file, in a namespace of their own. Both know
-    `extra_vars`. `metadata` holds the constants that a script printed without them refers to; a
-    script with `show_meta=True` brings its own. `strict=True` makes errors of the warnings about
+    as the part: a script that defines nothing, in which what is free is declared first.
+    In "data" mode no Python is evaluated, so that the script of a stranger can be read. Literals,
+    plain assignments of them and the names of `I`, `R` and `T` are known. In "python" mode the
+    statements around the definitions are executed as in a file, in a namespace of their own. Both
+    know `extra_vars`. `metadata` holds the constants that a script printed without them refers to;
+    a script with `show_meta=True` brings its own. `strict=True` makes errors of the warnings about
     what can only be checked at run time; None leaves that to `relaxscript.config`. A decorated
     class or function is parsed again from its source. Raises `DiagnosticError` with every mistake.
     """
@@ -281,7 +281,7 @@ class _Reading(FileReader):
         self.reporter.record(self.stray(node))
 
     def has_unknown_names(self, value: ast.expr) -> bool:
-        """Whether a value depends on a name of which a mistake is reported once it is used."""
+        """True if a value depends on a name whose mistake is reported once it is used."""
         names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
         unknown = [name for name in names if self.scope.get(name) is UNKNOWN]
         for name in unknown:
@@ -323,7 +323,7 @@ def bound_names(node: ast.stmt) -> list[str]:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """Whether a statement is passed by: a comment in quotes, the metadata of constants."""
+    """True if a statement is ignored: a comment in quotes, the metadata of constants."""
     match node:
         case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
             return True
@@ -485,7 +485,7 @@ def _is_decorated(node: ast.stmt) -> bool:
 
 
 def _is_misspelt(decorator: ast.expr, environment: Environment) -> bool:
-    """Whether a decorator is no name of one of our namespaces."""
+    """True if a decorator is no name of one of our namespaces."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not isinstance(target, ast.Attribute):
         return False

@@ -86,7 +86,7 @@ class Macro:
 
     @property
     def span(self) -> Span:
-        """Where its name stands in its definition."""
+        """The place of its name in its definition."""
         return self.source.name_span(self.node)
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:

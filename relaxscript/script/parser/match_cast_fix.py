@@ -38,9 +38,9 @@ class Settling:
     ) -> tuple[str | None, tuple[Edit, ...]]:  # fmt: skip
         """Help, and the edits, that give `operand` the StructInfo `wanted` by a match_cast.
 
-        A StructInfo that the script has written already is given as its text. `known` are the shape
-        variables in scope, `taken` the names that mean something, and `statement` is the one that
-        `operand` stands in. The help is None where no cast can be written.
+        A StructInfo that the script has written already is given as its source. `known` are the
+        shape variables in scope, `taken` the names that mean something; `statement` has `operand`
+        in it. The help is None where no cast can be written.
         """
         relax, tir = (self._name_of(home) for home in _HOMES)
         if relax is None or isinstance(operand, ast.Starred):
@@ -87,7 +87,7 @@ class Settling:
 
 
 def _is_several(text: str) -> bool:
-    """Whether an expression would be several arguments of a call: a tuple without parentheses."""
+    """True if an expression would be several arguments of a call: a tuple without parentheses."""
     match ast.parse(f"f({text})", mode="eval").body:
         case ast.Call(args=[_]):
             return False

@@ -174,7 +174,7 @@ def macro_named(cx: ClassContext, callee: ast.expr) -> ast.FunctionDef | None:
 
 
 def is_macro(member: ast.FunctionDef, environment: Environment) -> bool:
-    """Whether a member of a class is a macro."""
+    """True if a member of a class is a macro."""
     return any(d.is_macro for d in our_decorators(member, environment))
 
 

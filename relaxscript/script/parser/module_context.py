@@ -52,7 +52,7 @@ class ModuleContext:
 
     @property
     def is_absent(self) -> bool:
-        """Whether a function on its own is parsed."""
+        """True if a function on its own is parsed."""
         return not self.name
 
     def var_of(self, name: str) -> GlobalVar:
@@ -78,7 +78,7 @@ class ModuleContext:
         self.signatures[self.symbol(function)] = info
 
     def reaches(self, caller: str, callee: str) -> bool:
-        """Whether a function mentions another, by itself or through those it mentions."""
+        """True if a function mentions another, by itself or through those it mentions."""
         seen: set[str] = set()
         pending = [caller]
         while pending:

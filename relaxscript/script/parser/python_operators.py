@@ -52,7 +52,7 @@ _WIDTH = re.compile(r"\d{5,}")  # of a format: a number of five digits
 
 
 def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an operation on Python values gives, or works on, something huge."""
+    """True if an operation on Python values gives, or works on, something huge."""
     if any(isinstance(value, int) and value.bit_length() > MOST_BITS for value in operands):
         return True
     match symbol, operands:
@@ -78,7 +78,7 @@ def is_excessive(symbol: str, operands: tuple[Any, ...]) -> bool:
 
 
 def _elements(symbol: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """How many elements an operation on arrays of these shapes makes; 0 where it cannot be done."""
+    """The number of elements that an operation on such arrays makes; 0 where it cannot be done."""
     if symbol == "@" and a and b:
         return math.prod(a[:-1]) * math.prod(b[:-2]) * math.prod(b[-1:])
     try:
@@ -88,15 +88,15 @@ def _elements(symbol: str, a: tuple[int, ...], b: tuple[int, ...]) -> int:
 
 
 def is_wide(form: str) -> bool:
-    """Whether a format asks for a text of ten thousand characters or more."""
+    """True if a format asks for a string of ten thousand characters or more."""
     return _WIDTH.search(form) is not None
 
 
 def size(value: Any) -> int:
-    """How many items a value has, those of items included, however often one and the same is.
+    """The number of items of a value, with those of its items, a repeated one each time.
 
-    Each list is counted once, so that a list of lists of lists that are one list is counted as
-    quickly as it was written. It stops where it is too much.
+    Each list is gone through once. So a list of lists of lists that are one list is counted as
+    quickly as it was written. Counting stops where it is too much.
     """
     if isinstance(value, (str, bytes)):
         return len(value)

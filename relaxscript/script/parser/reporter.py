@@ -33,7 +33,7 @@ class _Use(NamedTuple):
     of_mistakes: bool = False
 
     def leads_to(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding inside is shown together with it."""
+        """True if a diagnostic inside is shown together with it."""
         if not self.of_mistakes:
             return True
         span = diagnostic.span
@@ -70,14 +70,14 @@ class Reporter:
 
     @property
     def failed(self) -> bool:
-        """Whether a mistake was found; what was looked through once is not looked at again."""
+        """True if a mistake was found; each diagnostic is looked at once."""
         found = self.diagnostics
         while self._harmless < len(found) and found[self._harmless].severity != "error":
             self._harmless += 1
         return self._harmless < len(found)
 
     def failed_since(self, before: int) -> bool:
-        """Whether a mistake is among the findings from number `before` on."""
+        """True if a mistake is among the diagnostics from number `before` on."""
         return any(d.severity == "error" for d in self.diagnostics[before:])
 
     def record(self, diagnostic: Diagnostic) -> None:
@@ -131,7 +131,7 @@ class Reporter:
 
     @property
     def is_full(self) -> bool:
-        """Whether what is found from now on is counted only."""
+        """True if further mistakes are only counted."""
         return len(self.diagnostics) - self.warnings >= MOST_MISTAKES
 
     def undecided(

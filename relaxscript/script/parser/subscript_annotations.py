@@ -1,7 +1,7 @@
-"""Annotations in brackets as the calls that they stand for: `R.Shape[n, 4]` is `R.Shape((n, 4))`.
+"""Annotations in brackets as the calls that they mean: `R.Shape[n, 4]` is `R.Shape((n, 4))`.
 
-Only the syntax is rewritten, and every part keeps its place. What a name means is asked of the
-parser before (`Meaning`), because a shape in brackets may be one dimension or a whole shape.
+Only the syntax is rewritten, and every part keeps its place. The parser is asked for the meaning of
+a name before (`Meaning`): a shape in brackets may be one dimension or a whole shape.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def shape_keywords(name: str, dims: list[ast.expr], node: ast.Subscript) -> dict
 
 
 def is_device(node: ast.expr, meaning: Meaning) -> bool:
-    """Whether a virtual device stands there: `I.vdevice("llvm")`, a name of one, "llvm:0"."""
+    """True if an item is a virtual device: `I.vdevice("llvm")`, a name of one, "llvm:0"."""
     match node:
         case ast.Constant(value=str(text)):
             return ":" in text
@@ -72,7 +72,7 @@ def is_device(node: ast.expr, meaning: Meaning) -> bool:
 
 
 def dtype_is_known(node: ast.expr) -> bool:
-    """Whether a data type stands there, not `R.Any`."""
+    """True if an item is a dtype, not `R.Any`."""
     return isinstance(node, ast.Attribute) and node.attr not in ("Any", "Object")
 
 

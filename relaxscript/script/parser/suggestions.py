@@ -176,7 +176,7 @@ def _with_fix(cx: ScriptContext, diagnostic: Diagnostic, node: ast.AST, text: st
 
 
 def _leads_nowhere(cx: ScriptContext, meant: str, node: ast.Attribute) -> bool:
-    """Whether `meant`, a namespace such as `R.nn`, has nothing like what follows the dot."""
+    """True if `meant`, a namespace such as `R.nn`, has nothing like what follows the dot."""
     letter, _, name = meant.partition(".")
     found = getattr(namespace_of(cx, letter), name, None) if name else None
     return isinstance(found, ModuleType) and nearest_member(found, node.attr) is None

@@ -67,7 +67,7 @@ def blame_of(root: Any, node: Any, message: str, within: Any = None, occurrence:
 
 @hooks.places.fill
 def places_of(root: Any, wanted: Any) -> Any:
-    """Where each `(node, within)` of `wanted` stands in the printed root."""
+    """The place of each `(node, within)` of `wanted` in the printed root."""
     from .blame import find_places
 
     return find_places(root, wanted)

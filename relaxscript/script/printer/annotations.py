@@ -167,7 +167,7 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         )  # fmt: skip
 
     def is_known(self, var: prim.Var) -> bool:
-        """Whether a function around introduced a variable."""
+        """True if a function around introduced a variable."""
         return any(var in scope.variables for scope in self.scopes)
 
     @contextmanager

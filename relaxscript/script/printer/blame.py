@@ -30,16 +30,16 @@ def underline(
     within: Any = None,
     occurrence: int = 0,
 ) -> str:
-    """The lines of the printed `root` in which `node` stands, underlined.
+    """The lines of the printed `root` with `node`, underlined.
 
          --> <after fuse_ops>:3:9
           |
         3 |     z = y + x
           |         ^^^^^ reads `y` before it is bound
 
-    A node that stands in several places is meant where it stands in `within`, there for the
-    `occurrence`-th time, counted from 0. One that the text does not show is blamed on the smallest
-    shown part that holds it, else on the whole.
+    Of a node with several places, the one inside of `within` is taken. `occurrence` is its number
+    there, counted from 0. One that the script does not show is blamed on the smallest
+    shown part that holds it. If there is none, the whole is underlined.
     """
     printer = Printer(filename)
     printer.print(root)
@@ -52,10 +52,10 @@ def underline(
 def find_places(
     root: Any, wanted: Sequence[tuple[Any, Any]], filename: str = "<script>"
 ) -> list[Span | None]:
-    """Where nodes stand in the printed `root`, each the first time in the one that goes with it.
+    """The places of nodes in the printed `root`, each the first inside of the one paired with it.
 
-    What does not stand there by itself is placed where that one stands, else where the nearest
-    node that holds it does, else nowhere. The root is printed once.
+    A node without a place of its own there has that of the one paired with it. If that has none
+    either, it has the place of the nearest node that holds it, or None. The root is printed once.
     """
     printer = Printer(filename)
     printer.print(root)

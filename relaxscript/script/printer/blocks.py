@@ -51,7 +51,7 @@ def print_bare_block(cx: TIRPrinter, block: tir.Block) -> ast.stmt:
 
 
 def print_signature(cx: TIRPrinter, block: tir.Block, body: list[ast.stmt]) -> None:
-    """What a block reads and writes, and its annotations."""
+    """Print what a block reads and writes, and its annotations."""
     body.append(statement_of(cx, "reads", [cx.region(r) for r in block.reads]))
     body.append(statement_of(cx, "writes", [cx.region(r) for r in block.writes]))
     if block.annotations:
@@ -84,7 +84,7 @@ def print_axes(cx: TIRPrinter, s: tir.BlockRealize, body: list[ast.stmt]) -> Non
 
 
 def is_remapped(cx: TIRPrinter, axis: tir.IterVar, value: prim.PrimExpr) -> bool:
-    """Whether an axis runs as a loop around it does."""
+    """True if an axis runs as a loop around it does."""
     loop = cx.loops.get(value) if isinstance(value, prim.Var) else None
     if loop is None or axis.dom is None or axis.var.dtype != loop.loop_var.dtype:
         return False

@@ -192,7 +192,7 @@ def extras(cx: RelaxPrinter, e: Call) -> dict[str, ast.expr]:
 
 
 def _is_default(parameter: Parameter, value: Any) -> bool:
-    """Whether an argument may be left out."""
+    """True if an argument may be left out."""
     default = parameter.default
     if default is REQUIRED:
         return value is None and not parameter.is_required

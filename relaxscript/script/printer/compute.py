@@ -39,7 +39,7 @@ __all__ = [
 
 
 def is_launch(s: tir.AttrStmt) -> bool:
-    """Whether a hint is what `T.launch_thread` makes."""
+    """True if a hint is what `T.launch_thread` makes."""
     axis = s.node
     if s.attr_key != "thread_extent" or not isinstance(axis, tir.IterVar) or axis.dom is None:
         return False
@@ -52,7 +52,7 @@ def is_launch(s: tir.AttrStmt) -> bool:
 
 
 def is_realized(s: tir.AttrStmt) -> bool:
-    """Whether a hint and its body are what `T.realize` makes."""
+    """True if a hint and its body are what `T.realize` makes."""
     realized = s.body
     if s.attr_key != "realize_scope" or not isinstance(realized, BufferRealize):
         return False
@@ -198,7 +198,7 @@ def print_scalar(cx: TIRPrinter, e: prim.PrimExpr) -> ast.expr | None:
 
 
 def _uses(root: Node) -> dict[Node, int]:
-    """How often each variable occurs."""
+    """The number of times that each variable occurs."""
     found: dict[Node, int] = {}
     for node in walk(root):
         if isinstance(node, prim.Var):

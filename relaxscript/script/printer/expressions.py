@@ -199,7 +199,7 @@ class ExpressionUnparser:
 
 
 def chain_ends(node: ast.expr, chain: list[ast.BinOp], level: Level, record: bool) -> bool:
-    """Whether a chain of operators of one level ends before `node`."""
+    """True if a chain of operators of one level ends before `node`."""
     if not chain:
         return False
     if record or level is Level.POWER:
@@ -212,7 +212,7 @@ _LEVELS = {ast.Lambda: Level.TEST, ast.Compare: Level.COMPARE}
 
 
 def level_of(tree: ast.expr) -> Level:
-    """How strongly an expression binds."""
+    """The level of precedence of an expression."""
     match tree:
         case ast.BinOp(op=op) | ast.BoolOp(op=op) | ast.UnaryOp(op=op):
             return OPERATOR_OF[op.__class__].level

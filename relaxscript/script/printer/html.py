@@ -60,7 +60,7 @@ def _rules(name: str, style: str) -> list[tuple[str, str]]:
 
 
 def _is_light(colour: str) -> bool:
-    """Whether dark text can be read on a colour, `#rrggbb` or `#rgb`."""
+    """True if dark text can be read on a colour, `#rrggbb` or `#rgb`."""
     digits = colour.removeprefix("#")
     size = len(digits) // 3
     parts = [int(digits[i * size : (i + 1) * size], 16) for i in range(3)]

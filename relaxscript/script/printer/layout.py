@@ -1,8 +1,8 @@
 """Breaking a line that is too long, inside its brackets, the way Python formatters do.
 
 A line is a list of pieces of text. Most pieces are plain strings; those where a line may be broken
-are of the classes below. To break the line these pieces are replaced by ones that hold the newline,
-so the number of pieces never changes and whoever remembers positions by piece keeps them.
+are of the classes below. To break the line these pieces are replaced by ones that hold the newline.
+So the number of pieces never changes, and positions remembered by piece stay right.
 
 The rule, which formatters call the right-hand split:
 
@@ -10,7 +10,7 @@ The rule, which formatters call the right-hand split:
         body         on one line, if it fits
     )tail
 
-and where the body does not fit, one item a line, each with a comma, each broken by the same rule.
+A body that does not fit has one item a line with a comma, each broken by the same rule.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class Printer:
         return self._places
 
     def place(self, node: Any) -> Span | None:
-        """Where a node stands; for one that is not written itself, where its parts stand."""
+        """The place of a node; for one that is not written itself, the place of its parts."""
         found = self.places.get(node)
         if found:
             return found[0]
@@ -394,7 +394,7 @@ class _Script:
 
 
 def _header(prefix: str, module: str) -> str:
-    """How a namespace comes by its name."""
+    """The comment or import that gives a namespace its name."""
     if "." in prefix:
         return f"{prefix} is relaxscript.script.{module}"
     alias = "" if prefix == module else f" as {prefix}"
@@ -410,6 +410,6 @@ def _order(item: tuple[GlobalVar, Any]) -> tuple[int, str]:
 
 
 def _is_unfinished(mod: IRModule) -> bool:
-    """Whether nothing outside can call the module's functions, which a parser refuses unasked."""
+    """True if nothing outside can call the module's functions, which a parser refuses unasked."""
     functions = [f for f in mod.functions.values() if isinstance(f, Function)]
     return bool(functions) and all(f.is_private for f in functions)

@@ -1,4 +1,4 @@
-"""How to print: the options of `script` and `show`, by the names that TVM has for them."""
+"""Options of printing, those of `script` and `show`, by the names that TVM has for them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _PATHS = {"path_to_underline": "obj_to_underline", "path_to_annotate": "obj_to_a
 
 @dataclass(frozen=True)
 class Options:
-    """How to print. With the options of the first group the text parses back to the same program.
+    """Options of printing. With those of the first group the script parses back to the same.
 
     - `name`: the name of the printed class or function, instead of its own.
-    - `show_meta`: the constants that do not stand in the text are put before it as data.
+    - `show_meta`: the constants that are not written in the script are put before it as data.
     - `ir_prefix`, `tir_prefix`, `relax_prefix`: by which names the namespaces are imported.
     - `module_alias`: what a function calls its module; empty for the module's own name.
     - `show_all_struct_info`: False leaves out annotations that the parser derives by itself.
     - `syntax_sugar`: False writes effects as bindings, and loops and axes of TIR one by one.
     - `verbose_expr`: True writes `T.Add(a, b)` for `a + b` of scalars.
     - `int_dtype`, `float_dtype`: literals of PrimFuncs are plain numbers where their place gives
-      them their data type. A data type here keeps that to its literals, all others are written
+      them their dtype. A dtype here keeps that to its literals, all others are written
       with theirs (`T.int64(3)`); "void" has all written so. The defaults restrict nothing.
-    - `buffer_dtype`: the data type that definitions of buffers need not mention. The parser takes
+    - `buffer_dtype`: the dtype that definitions of buffers need not mention. The parser takes
       float32 for granted, so every other one has them all mentioned.
     - `line_width`, `indent_spaces`: how lines are broken and indented.
     - `show_object_address`: names end with the address of the object, which differs between runs.
@@ -69,8 +69,8 @@ class Options:
     def read(options: Mapping[str, Any]) -> Options:
         """The options given.
 
-        Raises `TypeError` for one that there is not or that is of another kind, `ValueError` for
-        one that would spoil the text.
+        Raises `TypeError` for an unknown option or one of another kind. Raises `ValueError` for one
+        that would spoil the script.
         """
         found: dict[str, Any] = {}
         for word, value in options.items():

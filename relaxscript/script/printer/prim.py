@@ -157,7 +157,7 @@ class ScalarPrinter:
         return tree.call(self.dtype_word(e.dtype), [number])
 
     def is_always_typed(self, dtype: DataType) -> bool:
-        """Whether literals of a dtype are never plain numbers."""
+        """True if literals of a dtype are never plain numbers."""
         return False
 
     def beside(self, e: prim.PrimExpr, other: prim.PrimExpr) -> ast.expr:
@@ -264,7 +264,7 @@ class ScalarPrinter:
 
 
 def is_operator(e: prim.Binary | prim.Comparison) -> bool:
-    """Whether a node is written with a symbol: `/` is for floats, `//` and `%` for integers."""
+    """True if a node is written with a symbol: `/` is for floats, `//` and `%` for integers."""
     if type(e) not in SCALAR_OPERATORS:
         return False
     return not isinstance(e, (prim.Div, prim.FloorDiv, prim.FloorMod)) or (

@@ -4,9 +4,10 @@
     body      = [func_attr] declarations { binding } "return" expression
     branch    = { binding }               (the last statement binds the name that `if` gives)
 
-An operator call is written with its operands by position, and its attributes by name where they
-differ from their defaults. A right side is written before the left side gets its name. What normal
-form does not have (an `if` or a function inside of an expression) is bound to a name first.
+An operator call is written with its operands by position, and its attributes by name. Attributes
+that have their defaults are left out. A right side is written before the left side gets its name.
+What normal form does not have (an `if` or a function inside of an expression) is bound to a name
+first.
 
 In a branch, `y = x` at the end stands for the leaf `x` itself, and `y: T = x` for a binding of it.
 Start reading at `print_function`.
@@ -228,7 +229,7 @@ def print_binding(
 
 
 def is_void(cx: RelaxPrinter, var: Var, value: Expr) -> bool:
-    """Whether a binding is written as a call for its effect."""
+    """True if a binding is written as a call for its effect."""
     info = var.struct_info
     unit = isinstance(info, TupleStructInfo) and not info.fields
     wanted = unit and isinstance(value, Call) and cx.session.options.syntax_sugar
@@ -236,7 +237,7 @@ def is_void(cx: RelaxPrinter, var: Var, value: Expr) -> bool:
 
 
 def goes_without_saying(cx: RelaxPrinter, declared: StructInfo, body: Expr) -> bool:
-    """Whether a result is too long to be written and just what the parser finds anyway."""
+    """True if a result is too long to be written and just what the parser finds anyway."""
     if not cx.session.is_long(declared):
         return False
     try:

@@ -67,7 +67,7 @@ class Session:
             raise DiagnosticError(Diagnostic("RX0104", message, what.span, notes=(note,)))
 
     def is_long(self, info: StructInfo) -> bool:
-        """Whether a StructInfo is longer than anybody reads."""
+        """True if a StructInfo is longer than anybody reads."""
         dims = info.dims if isinstance(info, TensorStructInfo) else None
         if dims is not None and all(isinstance(d, (prim.Var, prim.IntImm)) for d in dims):
             return False
@@ -105,10 +105,10 @@ class Session:
         self.module_name = add_number(identifier(name), taken)
 
     def function_name(self, name: str) -> str:
-        """How a function of the module is written: no two names become the same identifier.
+        """The printed name of a function: no two names become the same identifier.
 
-        In a class, a function called as a prefix would hide the namespace, and one called as a word
-        of scripts could not be told from it.
+        In a class, a function called as a prefix would hide the namespace. One called as a word of
+        scripts could not be told from it.
         """
         found = self.function_names.get(name)
         if found is None:

@@ -25,7 +25,7 @@ _said: ContextVar[tuple[str | None, bool | None]] = ContextVar("showing", defaul
 
 @contextmanager
 def showing(style: str | None = None, black_format: bool | None = None) -> Iterator[None]:
-    """How `show` shows inside, where it is not told; what is None stays as it was.
+    """Set the style and the layout of `show` inside; what is None stays as it was.
 
     Goes before `RELAXSCRIPT_STYLE` and `RELAXSCRIPT_BLACK_FORMAT`. Raises `ValueError` for a style
     that there is not.

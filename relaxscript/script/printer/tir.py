@@ -93,7 +93,7 @@ def define_parameter(
 
 
 def fits_in_signature(cx: TIRPrinter, buffer: tir.Buffer, scalars: Sequence[prim.Var]) -> bool:
-    """Whether a buffer can be written as the annotation of its parameter."""
+    """True if a buffer can be written as the annotation of its parameter."""
     shared = buffer.data is not None and buffer.data in cx.owner
     used = [v for dim in buffer.shape for v in variables(dim)]
     return is_plain(buffer) and not shared and not any(v in scalars for v in used)
@@ -139,7 +139,7 @@ def print_body(cx: TIRPrinter, s: tir.Stmt) -> list[ast.stmt]:
 
 
 def is_root(cx: TIRPrinter, s: tir.BlockRealize) -> bool:
-    """Whether the parser gives back a block around the body when it is not written."""
+    """True if the parser gives back a block around the body when it is not written."""
     block = s.block
     silent = not (block.iter_vars or block.reads or block.writes or block.match_buffers)
     if not silent or block.annotations or block.init or not cx.is_true(s.predicate):
@@ -152,7 +152,7 @@ def is_root(cx: TIRPrinter, s: tir.BlockRealize) -> bool:
 
 
 def is_rootless(cx: TIRPrinter, s: tir.Stmt) -> bool:
-    """Whether the parser must be kept from putting a root block around the body."""
+    """True if the parser must be kept from putting a root block around the body."""
     if isinstance(s, tir.BlockRealize):
         return bool(s.block.iter_vars)
     return any(isinstance(node, tir.BlockRealize) for node in walk(s))
@@ -324,7 +324,7 @@ def print_loop(cx: TIRPrinter, s: tir.For, statements: list[ast.stmt]) -> None:
 
 
 def continues_grid(cx: TIRPrinter, nest: Sequence[tir.For], s: tir.For) -> bool:
-    """Whether a loop goes on a nest that is written as one `T.grid`."""
+    """True if a loop goes on a nest that is written as one `T.grid`."""
     if not (cx.session.options.syntax_sugar and _is_grid(nest[0]) and _is_grid(s)):
         return False
     outer = {loop.loop_var for loop in nest}
@@ -337,7 +337,7 @@ def define_loop_variable(cx: TIRPrinter, s: tir.For) -> ast.expr:
 
 
 def print_iterable(cx: TIRPrinter, s: tir.For, extent: ast.expr) -> ast.expr:
-    """What a single loop runs over."""
+    """The iterable of a single loop."""
     bounds = [extent]
     if not _is_zero(s.min) or s.min.dtype != s.extent.dtype:
         low = cx.scalar(s.min, TIR_INT_DTYPE)
@@ -359,5 +359,5 @@ def _is_grid(s: tir.For) -> bool:
 
 
 def tir_printer(session: Session) -> TIRPrinter:
-    """What is known before a PrimFunc, or a piece of one, is written."""
+    """The context in which a PrimFunc, or a piece of one, is written."""
     return TIRPrinter(session, TIRSyntax(print_stmt, print_value, print_scalar))

@@ -1,4 +1,4 @@
-"""What writing one PrimFunc knows, and its buffers: their definitions, loads, stores, regions."""
+"""The context of printing one PrimFunc, its buffers: their definitions, loads, stores, regions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["TIRPrinter", "TIRSyntax", "is_plain"]
 
 
 def is_plain(buffer: tir.Buffer) -> bool:
-    """Whether shape and dtype say all that is to be said of a buffer."""
+    """True if shape and dtype say all that is to be said of a buffer."""
     return not _unusual(buffer)
 
 
 def _unusual(buffer: tir.Buffer) -> dict[str, Any]:
-    """What a buffer says beside its shape and dtype, by the parameters of `T.match_buffer`."""
+    """Facts of a buffer besides its shape and dtype, by the parameters of `T.match_buffer`."""
     found: dict[str, Any] = {}
     if buffer.strides:
         found["strides"] = buffer.strides
@@ -51,7 +51,7 @@ DEEPEST_BLOCK = 96
 
 
 class TIRSyntax(NamedTuple):
-    """How parts of PrimFuncs are written; None stands for what is not of TIR alone."""
+    """Functions that write parts of PrimFuncs; they give None for what is not of TIR alone."""
 
     statement: Callable[[TIRPrinter, tir.Stmt, list[ast.stmt]], None]
     value: Callable[[TIRPrinter, Any], ast.expr | None]
@@ -107,7 +107,7 @@ class TIRPrinter(AnnotationPrinter):
         return statements or [ast.Pass()]
 
     def is_always_typed(self, dtype: DataType) -> bool:
-        """Whether the options `int_dtype` and `float_dtype` forbid plain numbers."""
+        """True if the options `int_dtype` and `float_dtype` forbid plain numbers."""
         options = self.session.options
         if dtype.is_float:
             return options.float_dtype not in (Options.float_dtype, dtype)
@@ -156,7 +156,7 @@ class TIRPrinter(AnnotationPrinter):
         return tree.call(self.member(word), args, **keywords)
 
     def is_understood(self, dtype: DataType, word: str) -> bool:
-        """Whether a definition need not mention a dtype: the parser takes it for granted."""
+        """True if a definition need not mention a dtype: the parser takes it for granted."""
         granted = Options.buffer_dtype
         return word != "Buffer" and dtype == granted == self.session.options.buffer_dtype
 
@@ -252,11 +252,11 @@ class TIRPrinter(AnnotationPrinter):
 
     @staticmethod
     def is_true(e: prim.PrimExpr) -> bool:
-        """Whether a condition is the literal true."""
+        """True if a condition is the literal true."""
         return isinstance(e, prim.IntImm) and e.value == 1 and e.dtype.is_bool
 
 
 def _fits(value: int, dtype: DataType) -> bool:
-    """Whether an integer is one of a dtype."""
+    """True if an integer is one of a dtype."""
     low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
     return low <= value < low + (1 << dtype.bits)

@@ -1,13 +1,13 @@
 """From Python's `ast` to text in the house style: one subclass of `astunparse.Unparser`.
 
-The house style is double quotes, parentheses only where they are needed, comments as statements,
-a blank line between definitions, and lines broken at the width inside their brackets (`layout.py`).
-It writes the syntax that scripts are printed in, and what astunparse gets wrong of that (constants,
-attributes, mixed slices) is right here, so the text always means the tree it was made from.
+The house style is double quotes, parentheses only where needed, and comments as statements. A blank
+line is between definitions; lines are broken at the width inside their brackets (`layout.py`). It
+writes the syntax that scripts are printed in. What astunparse gets wrong of that (constants,
+attributes, mixed slices) is right here: the source always means the tree that it was made from.
 
 Text is collected as a list of pieces. With `record=True` the unparser also notes which pieces
-belong to an `ast` node that has an `origin`, the IR node that it was made from; `places` turns
-that into spans. Start reading at `unparse`.
+belong to an `ast` node that has an `origin`. That is the IR node that it was made from; `places`
+turns it into spans. Start reading at `unparse`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which names a statement binds, read from its syntax."""
+"""The names that a statement binds, read from its syntax."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Whether a text is what Python compiled a definition from.
+"""A comparison of a source with the code that Python compiled a definition from.
 
-The text that a file name leads to may be another one: the file was edited since it was read, or
-several texts share one name, as everything that `exec` is given is called `<string>`. The compiled
-code of a definition tells: Python is asked to compile the text, and what comes out is compared.
+The source that a file name leads to may be another one. The file was edited since it was read, or
+several sources share one name: everything that `exec` is given is called `<string>`. The compiled
+code of a definition tells: Python is asked to compile the source, and what comes out is compared.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def inner_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def alike(a: CodeType, b: CodeType, *, loosely: bool = False) -> bool:
-    """Whether two codes say the same, wherever they stand; `loosely`, with the same words only.
+    """True if two codes say the same, wherever they are; `loosely`, with the same words only.
 
-    Loosely is how they compare when one stands in a function, as what `%%timeit` runs does: there,
-    Python finds names in other ways.
+    Loosely is how they compare when one is in a function, as what `%%timeit` runs is: there, Python
+    finds names in other ways.
     """
     if a.co_name != b.co_name or _signature(a) != _signature(b):
         return False
@@ -107,10 +107,10 @@ def _constants(code: CodeType) -> list[str]:
 
 
 def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
-    """Whether a definition that stands where a code says may be the code's: its words are there.
+    """True if a definition that is where a code says may be the code's: its words are there.
 
-    This is asked when the code is not quite what Python makes of the text, because a tool such as
-    pytest or an import hook rewrote it before it was compiled.
+    This is asked when the code is not quite what Python makes of the source. The reason is a tool
+    such as pytest or an import hook, which rewrote it before it was compiled.
     """
     if isinstance(node, ast.ClassDef) != _is_class(code):
         return False
@@ -131,7 +131,7 @@ def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
 
 
 def is_rewritten(code: CodeType) -> bool:
-    """Whether pytest has rewritten assertions in a code."""
+    """True if pytest has rewritten assertions in a code."""
     return any(name.startswith(_REWRITTEN) for name in (*code.co_varnames, *code.co_names))
 
 

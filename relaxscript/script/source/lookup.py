@@ -90,7 +90,7 @@ def definition_of_function(function: FunctionType, frame: FrameType | None = Non
 
 
 def definition_place(function: Any) -> Span | None:
-    """Where the name of a Python function stands in its definition, if its source is there."""
+    """The place of a Python function's name in its definition, if its source is there."""
     if not isinstance(function, FunctionType):
         return None
     try:
@@ -140,7 +140,7 @@ def defining_frame(frame: FrameType | None, code: CodeType) -> FrameType | None:
 
 
 def holds(outer: CodeType, code: CodeType) -> bool:
-    """Whether a definition stands directly in a scope, that of its type parameters aside."""
+    """True if a definition is directly in a scope, that of its type parameters aside."""
     return code in outer.co_consts or any(
         code in inner.co_consts
         for inner in inner_codes(outer)
@@ -236,7 +236,7 @@ def _of_loader(filename: str, scope: dict[str, Any]) -> Iterator[Parsed]:
 
 
 def _is_shared(filename: str) -> bool:
-    """Whether unlike texts go by a name."""
+    """True if several sources share a name."""
     return filename in SHARED
 
 
@@ -271,8 +271,7 @@ def _prompt_input() -> Iterator[str]:
 def _cells() -> Iterator[Parsed]:
     """The cells of a notebook, the last first: what magics such as `%%time` run is nowhere else.
 
-    The line of such a magic is a comment in the text that is parsed, so that all others keep their
-    numbers.
+    The line of such a magic is parsed as a comment, so that all others keep their numbers.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -314,7 +313,7 @@ def _at_its_line(
 
 
 def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted, edited: bool) -> bool:
-    """Whether Python compiled a definition from what stands at its line.
+    """True if Python compiled a definition from what is at its line.
 
     Where there is no reason to doubt it, its words are looked for and nothing is compiled.
     """
@@ -334,7 +333,7 @@ def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted, edited: bool) -> 
 
 
 def _same_around(parsed: Parsed, wanted: Wanted) -> bool:
-    """Whether the function around a definition is the same: annotations belong to its code."""
+    """True if the function around a definition is the same: annotations belong to its code."""
     around = wanted.around
     if around is None or around.co_name == "<module>" or is_rewritten(around):
         return True
@@ -343,7 +342,7 @@ def _same_around(parsed: Parsed, wanted: Wanted) -> bool:
 
 
 def _is_edited(filename: str) -> bool:
-    """Whether a file has been written since this program began, so that it may be another text."""
+    """True if a file has been written since this program began, so that its source may differ."""
     entry = linecache.cache.get(filename, ())
     written = entry[1] if len(entry) == 4 else None
     return written is not None and written >= STARTED and os.path.exists(filename)
@@ -354,10 +353,10 @@ def _compiled(parsed: Parsed, code: CodeType) -> bool:
 
 
 def _elsewhere(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
-    """The definition in a text whose lines are not those that Python knows.
+    """The definition in a source whose lines are not those that Python knows.
 
-    The file was edited after Python had read it, or the text was run in a frame of lines by a
-    magic of a notebook. Python's code of it must be the same.
+    The file was edited after Python had read it, or a magic of a notebook put lines around the
+    source. Python's code of it must be the same.
     """
     nodes = parsed.definitions.get(wanted.name, ())
     if wanted.code is None:

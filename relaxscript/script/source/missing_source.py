@@ -1,4 +1,4 @@
-"""Why the source of a definition cannot be found: which situation this is, and the way out."""
+"""Diagnostics for a definition whose source cannot be found: the situation and the way out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUN_BY = {
 
 
 def not_found(name: str, filename: str, scope: Mapping[str, Any]) -> Diagnostic:
-    """That there is no text of a definition."""
+    """The diagnostic for a definition that has no source."""
     message = f"the source of `{name}` cannot be found: {_situation(filename, scope)}"
     typed = filename in ("<stdin>", "<console>", "<input>") and hasattr(sys, "ps1")
     help = f"use `ipython`, {WAY_OUT}" if typed else WAY_OUT
@@ -31,7 +31,7 @@ def not_found(name: str, filename: str, scope: Mapping[str, Any]) -> Diagnostic:
 
 
 def source_changed(name: str, filename: str) -> Diagnostic:
-    """That the text which is there is not that of the definition."""
+    """The diagnostic for a definition whose file has another source by now."""
     message = (
         f"the source of `{name}` cannot be found: "
         f"`{filename}` is not the source any more from which Python made `{name}`"

@@ -106,14 +106,14 @@ SMALL = 1024
 
 
 def _size(value: Any) -> int:
-    """How large a number is in bits, or how long a sequence."""
+    """The size of a number in bits, or the length of a sequence."""
     if isinstance(value, int):
         return value.bit_length()
     return len(value) if isinstance(value, (str, bytes, tuple, list)) else 0
 
 
 def _grows(symbol: str, operands: tuple[Any, ...]) -> bool:
-    """Whether an operation on small values may have a huge result."""
+    """True if an operation on small values may have a huge result."""
     match symbol, operands:
         case "**" | "<<", (_, int(times)):
             return times > 64

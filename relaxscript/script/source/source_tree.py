@@ -55,7 +55,7 @@ class Parsed:
 
 
 def first_line(node: AnyDefinition) -> int:
-    """Where a definition begins for Python: at its first decorator."""
+    """The line where a definition begins for Python: that of its first decorator."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 

@@ -1,6 +1,6 @@
-"""A text that Python cannot read: what Python says of it, and the slip that would explain it.
+"""Sources that Python cannot read: what Python says of one, and the slip that would explain it.
 
-A slip is only suggested where Python reads on behind that place once it is mended, so no guess is
+A slip is only suggested where Python reads on behind that place once it is mended. So no guess is
 offered that leads nowhere. Start reading at `syntax_error`.
 """
 

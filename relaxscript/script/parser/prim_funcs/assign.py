@@ -1,8 +1,10 @@
 """Assignments of PrimFuncs: stores into buffers, scalar variables, buffers and their memory.
 
-element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "=" scalar
-| name "=" "T.alloc_buffer(...)" | name "=" "T.match_buffer(...)" | name "=" "T.allocate(...)"
-| names "=" "T.axis.remap(...)" | name "=" Python value
+    element "=" scalar | element op "=" scalar | name "=" scalar | name ":" type "=" scalar
+    | name "=" "T.alloc_buffer(...)" | name "=" "T.match_buffer(...)" | name "=" "T.allocate(...)"
+    | names "=" "T.axis.remap(...)" | name "=" Python value
+
+Start reading at `parse_assign`.
 """
 
 from __future__ import annotations
@@ -105,7 +107,7 @@ def assign_several(cx: TirContext, node: ast.Assign) -> None:
 
 
 def is_declaration(cx: TirContext, target: ast.expr, value: ast.expr) -> bool:
-    """Whether this is one of the declarations that were collected before."""
+    """True if this is one of the declarations that were collected before."""
     match target, value:
         case ast.Name(id=name), ast.Call():
             known = cx.declared.get(name)
@@ -460,7 +462,7 @@ AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_a
 
 
 def meant(value: Any) -> Any:
-    """What an argument of a macro is: `T.meta_var(x)` means `x`."""
+    """The value of an argument of a macro: `T.meta_var(x)` means `x`."""
     if isinstance(value, Form) and value.maker is tir_statements.meta_var:
         return value.arguments["value"]
     return value

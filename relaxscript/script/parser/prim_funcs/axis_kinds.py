@@ -1,9 +1,9 @@
 """Axes of blocks whose kind does not fit what the block writes, and reductions without a start.
 
-All of it is legal, so each is a warning: an axis that is spatial though the block accumulates over
-it, an axis of reduction that tells written elements apart, and a sum that begins with whatever lies
-in memory. A script that names the written buffer in its `T.reads` says that it means to add to what
-is there.
+All of it is legal, so each is a warning. One is about an axis that is spatial though the block
+accumulates over it. One is about an axis of reduction that tells written elements apart. One is
+about a sum that begins with whatever is in memory. A script that names the written buffer in its
+`T.reads` says that it means to add to what is there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["AxisPlace", "doubtful_blocks"]
 
 @dataclass(frozen=True)
 class AxisPlace:
-    """Where the kind of an axis is written, and how the line reads with another kind."""
+    """The place where the kind of an axis is written, and how the line reads with another kind."""
 
     span: Span | None
     other: Callable[[str], str | None]
@@ -31,7 +31,7 @@ class AxisPlace:
 
 @dataclass
 class _Stores:
-    """What the statements of a block store, and which variables each axis decides about."""
+    """The stores of a block, and for each variable the axes that it depends on."""
 
     stores: list[BufferStore] = field(default_factory=list)
     depends: dict[prim.Var, set[prim.Var]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def _is_plain(call: prim.Call) -> bool:
 
 
 def _accumulates(store: BufferStore) -> bool:
-    """Whether a store makes the new value of an element of the old one."""
+    """True if a store makes the new value of an element of the old one."""
     return any(
         isinstance(e, prim.BufferLoad)
         and e.buffer is store.buffer

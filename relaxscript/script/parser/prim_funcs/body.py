@@ -120,7 +120,7 @@ def unsupported_statement(cx: TirContext, node: ast.stmt) -> Failed:
 
 
 def first_line(cx: TirContext, node: ast.stmt) -> ast.AST:
-    """What to underline of a statement: of one with a body, its first line."""
+    """The part of a statement to underline: of one with a body, its first line."""
     body = getattr(node, "body", None) or getattr(node, "cases", None)
     if not body:
         return node

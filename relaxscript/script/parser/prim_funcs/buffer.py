@@ -68,7 +68,7 @@ def parse_string_as_expr(cx: TirContext, node: ast.AST, text: str) -> ast.expr:
 
 
 def parse_buffer_syntax(cx: TirContext, callee: Any, node: ast.Call) -> BufferSyntax:
-    """Which argument of a buffer stands where."""
+    """The syntax of each argument of a buffer, by its parameter."""
     maker = tir_statements.buffer if callee is tir_statements.buffer_decl else callee
     signature = inspect.signature(maker)
     nodes: dict[str, ast.expr] = dict(zip(signature.parameters, node.args))

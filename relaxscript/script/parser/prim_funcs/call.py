@@ -3,9 +3,9 @@
     call      = "T." name "(" arguments ")" | module "." function "(" arguments ")"
     attribute = buffer "." name | scalar ".dtype" | scalar ".astype"
 
-Python's `min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`, `round` and
-`range` mean what a reader expects of them. What a function of ours refuses is blamed on the
-argument.
+Python's functions (`min`, `max`, `sum`, `all`, `any`, `abs`, `int`, `float`, `bool`, `pow`,
+`round`, `range`) mean what a reader expects of them. What a function of ours refuses is blamed on
+the argument.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ METHODS = (Buffer.access_ptr, Buffer.offset_of, astype, vload, vstore)
 
 
 class Places(dict[str, ast.expr]):
-    """Where the arguments of a call stand; one without a place of its own, where the call does."""
+    """The syntax of the arguments of a call by name; the whole call for any other name."""
 
     def __init__(self, node: ast.expr) -> None:
         self.node = node
@@ -320,7 +320,7 @@ def call_guarded(
 
 
 def argument_nodes(cx: TirContext, callee: Any, node: ast.Call) -> Places:
-    """Where the argument of each parameter stands; those of `*rest` are `rest[0]`, ..."""
+    """The syntax of the argument of each parameter; those of `*rest` are `rest[0]`, ..."""
     names = list(inspect.signature(callee).parameters.values())
     rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
     fixed = [p for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -399,7 +399,7 @@ def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr
 
 
 def result_dtype(cx: TirContext, definition: ast.FunctionDef | None) -> DataType:
-    """What a function says that it returns; "void" where it says nothing."""
+    """The dtype that a function declares for its result; "void" where it declares none."""
     returns = None if definition is None else definition.returns
     if returns is None or (isinstance(returns, ast.Constant) and returns.value is None):
         return DataType("void")

@@ -1,11 +1,11 @@
-"""What PrimFuncs have of tensor expressions and of GPUs: reducers, index maps, axes, launches.
+"""Parts of PrimFuncs for tensor expressions and GPUs: reducers, index maps, axes, launches.
 
     "T.comm_reducer(" lambda "," identities ")" | "T.index_map(" lambda ... ")"
     | "T.Reduce(" reducer "," values "," axes "," condition "," index ")"
     | name "=" "T.launch_thread(" thread "," extent ")" | name "=" "T.env_thread(" tag ")"
     | "T.realize(" region "," scope ")"
 
-The function of a reducer or of an index map is a `lambda`, or a function of Python that is called
+The function of a reducer or of an index map is a `lambda`, or a function of Python. It is called
 with the variables.
 """
 
@@ -146,7 +146,7 @@ def parse_comm_reducer(cx: TirContext, node: ast.Call) -> Any:
 def results_of(
     cx: TirContext, function: Callable[..., Any], variables: Sequence[prim.Var], node: ast.expr
 ) -> list[PrimExpr]:
-    """What a function gives for variables, as scalars."""
+    """The results of a function for variables, as scalars."""
     with cx.at(node):
         made = function(*variables)
     values = made if isinstance(made, (tuple, list)) else (made,)

@@ -1,4 +1,4 @@
-"""What parsing one PrimFunc knows: names, buffers, blocks, and the statements read so far."""
+"""The context of parsing one PrimFunc: names, buffers, blocks, and the statements read so far."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class TirContext(ScriptContext):
 
 
 def part_of(part: str, places: Mapping[str, ast.AST], node: ast.AST) -> ast.AST:
-    """Where a part stands, `indices[1]` as well; one without a place, where all of them stand."""
+    """The syntax of a part, `indices[1]` as well; for one without a place, the syntax of all."""
     found = places.get(part)
     if found is not None:
         return found

@@ -72,7 +72,7 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
 
 
 def is_effect(callee: Any) -> bool:
-    """Whether calls of a function are statements by themselves."""
+    """True if calls of a function are statements by themselves."""
     return any(callee is effect for effect in EFFECTS)
 
 

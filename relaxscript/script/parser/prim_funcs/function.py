@@ -106,7 +106,7 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
 
 
 def says_reads(cx: TirContext, block: Block) -> bool:
-    """Whether the script says itself what a block reads."""
+    """True if the script itself says what a block reads."""
     return not cx.builder.derived.get(block, (False, False))[0]
 
 
@@ -141,7 +141,7 @@ def check_declared(cx: TirContext, function: PrimFunc) -> None:
 
 
 def _is_rootless(node: ast.FunctionDef) -> bool:
-    """Whether the decorator says `s_tir=False`: the body is as written, with no root block."""
+    """True if the decorator says `s_tir=False`: the body is as written, with no root block."""
     return any(
         word.arg == "s_tir" and isinstance(word.value, ast.Constant) and word.value.value is False
         for decorator in node.decorator_list

@@ -38,7 +38,7 @@ _LARGEST = 100
 
 
 def refuted_indices(function: tir.PrimFunc, places: Places) -> list[Diagnostic]:
-    """What is wrong with the indices of a function; `places` says where they stand."""
+    """Diagnostics about the indices of a function; `places` says where they are."""
     finder = _Finder(function, places)
     finder.statement(function.body)
     return finder.found
@@ -249,7 +249,7 @@ def _ends(index: PrimExpr) -> Iterator[PrimExpr]:
 
 
 def _is_counted(var: Var, low: int, count: int) -> bool:
-    """Whether a loop has rounds, and its variable room for all of them."""
+    """True if a loop has rounds, and its variable room for all of them."""
     bits = var.dtype.bits - (var.dtype.kind == "int")
     return count > 0 and low + count <= 1 << bits
 

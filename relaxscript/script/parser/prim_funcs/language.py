@@ -44,7 +44,7 @@ __all__ = ["tir_context"]
 
 
 def attribute_of(cx: TirContext, owner: Any, node: ast.Attribute) -> Any:
-    """What stands behind a dot, by what stands before it."""
+    """The value of an attribute, by the kind of its owner."""
     if isinstance(owner, IRModule):
         return adopted_member(cx, cx.module, owner, node.attr, node)
     value = attribute_of_value(cx, owner, node)
@@ -119,5 +119,5 @@ TIR = Language(
 def tir_context(
     source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
 ) -> TirContext:
-    """What is known before a function is parsed."""
+    """The context in which a function is parsed, before anything of it is read."""
     return TirContext(source, environment, reporter, module, TIR)

@@ -86,7 +86,7 @@ def parse_for(cx: TirContext, node: ast.For) -> None:
 
 
 def is_python_loop(cx: TirContext, value: Any) -> bool:
-    """Whether a loop over a value is written out while the program is read."""
+    """True if a loop over a value is written out while the program is read."""
     if isinstance(value, (Form, Node, range, BufferSyntax)):
         return False
     return isinstance(value, Iterable)

@@ -57,7 +57,7 @@ def operate(cx: TirContext, symbol: str, operands: tuple[Any, ...], node: ast.ex
 
 
 def operand_nodes(cx: TirContext, node: ast.AST, count: int) -> Sequence[ast.AST]:
-    """Where the operands of an operator stand."""
+    """The syntax of the operands of an operator."""
     match node:
         case ast.BinOp(left=left, right=right):
             return (left, right)

@@ -60,7 +60,7 @@ def to_scalar(cx: TirContext, value: Any, node: ast.AST) -> PrimExpr:
 def operand(
     cx: TirContext, rule: Callable[..., PrimExpr], value: Any, node: ast.AST, *more: Any
 ) -> PrimExpr:
-    """What a rule of the builder makes of a value; what it refuses is told at the value."""
+    """A value made an operand by a rule of the builder; what that refuses is told at the value."""
     try:
         return rule(value, *more, "value", cx.span(node) if type(value) is int else None)
     except TIRError as error:
@@ -206,7 +206,7 @@ def to_indices(
 
 
 def _is_plain_index(value: Any) -> bool:
-    """Whether a value is an index as it is."""
+    """True if a value is an index as it is."""
     if not isinstance(value, PrimExpr) or (isinstance(value, prim.Var) and not value.name):
         return False
     return value.dtype.is_integer and value.dtype.lanes == 1

@@ -156,7 +156,7 @@ def refuse_other_parameters(cx: TirContext, args: ast.arguments) -> None:
 
 
 def parse_annotation_of(cx: TirContext, arg: ast.arg) -> Any:
-    """What a parameter is: the syntax of a buffer, a type of scalars, a pointer, or None."""
+    """The declaration of a parameter: a buffer, a type of scalars, a pointer, or None."""
     if arg.annotation is None:
         matched = arg.arg in matched_parameters(cx)
         whole = f"{arg.arg}: T.handle"
@@ -266,7 +266,7 @@ def parse_bracketed_buffer(
 
 
 def is_element(cx: TirContext, node: ast.expr) -> bool:
-    """Whether `T.f32` stands there, with which the form begins that type checkers read."""
+    """True if this is `T.f32`, with which the form begins that type checkers read."""
     if isinstance(node, ast.Attribute):
         return isinstance(parse_expr(cx, node), (DataType, ScalarType))
     if not isinstance(node, ast.Name) or node.id in cx.names:
@@ -284,7 +284,7 @@ def is_element(cx: TirContext, node: ast.expr) -> bool:
 def typed_arguments(
     cx: TirContext, items: list[ast.expr], node: ast.Subscript
 ) -> dict[str, ast.expr]:
-    """What `T.Buffer[T.f32, n, 64]` says: the dtype, then dimensions or one tuple."""
+    """The arguments in `T.Buffer[T.f32, n, 64]`: the dtype, then dimensions or one tuple."""
     dtype, *dims = items
     unknown = next((d for d in dims if _is_ellipsis(d)), None if dims else node)
     if unknown is not None:

@@ -20,7 +20,7 @@ __all__ = ["add_table_statement", "arguments_of", "bind_table_statement", "place
 
 
 def places_of(cx: TirContext, form: Form, node: ast.expr) -> Places:
-    """Where the arguments of a statement stand; one that Python holds stands where it is used."""
+    """The syntax of the arguments of a statement; one held by Python is placed at its use."""
     return argument_nodes(cx, form.maker, node) if isinstance(node, ast.Call) else Places(node)
 
 

@@ -474,7 +474,7 @@ def refuse_comparison(cx: RelaxContext, name: ast.Name, right: ast.expr) -> Fail
 
 
 def _holds(dtype: DataType, value: float) -> bool:
-    """Whether a data type holds a Python number exactly as it is written."""
+    """True if a dtype holds a Python number exactly as it is written."""
     if dtype.is_void or (isinstance(value, float) and not dtype.is_float):
         return False
     if not dtype.is_integer:

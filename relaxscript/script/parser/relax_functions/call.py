@@ -1,7 +1,9 @@
-"""Calls of Relax: operators, functions of the module, closures, and the forms that stand for calls.
+"""Calls of Relax: operators, functions of the module, closures, and the forms that mean calls.
 
-call       = operator "(" arguments ")" | function "(" operands ")" | front "(" arguments ")"
-function   = "cls" "." name | local function | extern function
+    call       = operator "(" arguments ")" | function "(" operands ")" | form "(" arguments ")"
+    function   = "cls" "." name | local function | extern function
+
+Start reading at `operator_call`.
 """
 
 from __future__ import annotations
@@ -322,7 +324,7 @@ def _named_dimensions(cx: RelaxContext, shape: Any, node: ast.expr) -> Any:
 
 
 def _place_of(cx: RelaxContext, value: Any, call: ast.expr) -> ast.expr:
-    """Where a dimension stands among the arguments of a call."""
+    """The syntax of a dimension among the arguments of a call."""
     for node in ast.walk(call):
         match node:
             case ast.Name(id=name) if cx.names.get(name) is value:
@@ -456,7 +458,7 @@ def check_recursion(cx: RelaxContext, callee: Expr, node: ast.Call) -> None:
 
 
 def together(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Which arguments could be meant as one: where they begin, how many they are."""
+    """Runs of arguments that could be meant as one: the first one's index, and their number."""
     for index, parameter in enumerate(parameters):
         if parameter.kind not in ("shape", "tensors") and not parameter.annotation.startswith(
             "Axes"

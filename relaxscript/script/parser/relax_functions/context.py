@@ -23,7 +23,7 @@ __all__ = ["Header", "Lost", "RelaxContext"]
 
 
 class Lost(NamedTuple):
-    """Where a variable of a dataflow block was left, and the names that left the block."""
+    """The dataflow block that a variable is local to, and the names that leave the block."""
 
     outputs: list[str]
     block: ast.With
@@ -95,7 +95,7 @@ class RelaxContext(ScriptContext):
         self.unknown_parameters: set[str] = set()
 
     def _function(self) -> None:
-        """Where in the function the parser is, and what it has met there."""
+        """Set up the state of reading one function: its place in it, and what it has met."""
         self.function_name = ""
         self.definition: ast.FunctionDef | None = None
         self.declared: Header | None = None
@@ -138,7 +138,7 @@ class RelaxContext(ScriptContext):
     # ---- dimensions
 
     def is_bound(self, var: PrimVar) -> bool:
-        """Whether a shape variable has a value here."""
+        """True if a shape variable has a value here."""
         return var in self.unknown_dims or self.builder.is_in_scope(var)
 
     @contextmanager

@@ -259,7 +259,7 @@ def last_effect(cx: RelaxContext) -> Expr:
 
 
 def returns_early(cx: RelaxContext, body: list[ast.stmt]) -> bool:
-    """Whether a branch returns, which only the end of a function may do."""
+    """True if a branch returns, which only the end of a function may do."""
     at = next((s for s in body if isinstance(s, ast.Return)), None)
     if at is None:
         return False
@@ -303,14 +303,14 @@ def branch_result(cx: RelaxContext, last: ast.stmt, name: str) -> Expr:
 
 
 def is_leaf(cx: RelaxContext, expr: Expr) -> bool:
-    """Whether an expression can be the value of a branch without a binding."""
+    """True if an expression can be the value of a branch without a binding."""
     if isinstance(expr, Tuple):
         return all(is_leaf(cx, field) for field in expr.fields)
     return isinstance(expr, LeafExpr)
 
 
 def ends_in_effect(body: Sequence[ast.stmt]) -> bool:
-    """Whether the last statement of a branch is a call for its effect: the branch gives unit."""
+    """True if the last statement of a branch is a call for its effect: the branch gives unit."""
     match body[-1]:
         case ast.Expr(value=ast.Call()):
             return True

@@ -156,7 +156,7 @@ def named_dimension(cx: RelaxContext, name: str, node: ast.expr) -> PrimExpr:
 
 
 def is_undefined(cx: RelaxContext, name: str) -> bool:
-    """Whether a name means nothing at all, neither in the script nor in Python around it."""
+    """True if a name means nothing at all, neither in the script nor in Python around it."""
     if name in cx.names or name == cx.module.name:
         return False
     try:

@@ -1,8 +1,10 @@
-"""Values of Relax: operands, tuples, operators of Python, and what Python values are of these.
+"""Values of Relax: operands, tuples, operators of Python, and Python values as these.
 
-operand    = expression            (bound to a variable first when it is not a leaf)
-call       = operator "(" arguments ")" | function "(" operands ")" | front "(" arguments ")"
-function   = "cls" "." name | local function | extern function
+    operand    = expression            (bound to a variable first when it is not a leaf)
+    call       = operator "(" arguments ")" | function "(" operands ")" | form "(" arguments ")"
+    function   = "cls" "." name | local function | extern function
+
+Start reading at `operand`.
 """
 
 from __future__ import annotations
@@ -151,7 +153,7 @@ def bind_cast(cx: RelaxContext, cast: MatchCastValue, node: ast.AST) -> Expr:
 
 
 def waits(cx: RelaxContext, value: Any) -> bool:
-    """Whether a value is a call that is written where its whole statement is."""
+    """True if a value is a call that is bound only with its whole statement."""
     match value:
         case Call(op=Op() as op):
             return not lookup(op).pure
@@ -251,7 +253,7 @@ def _product(node: ast.expr) -> str | None:
 
 
 def mentions(node: ast.AST, name: str) -> bool:
-    """Whether a piece of syntax is a name, or a string that holds it."""
+    """True if a piece of syntax is a name, or a string that holds it."""
     match node:
         case ast.Name(id=found):
             return found == name

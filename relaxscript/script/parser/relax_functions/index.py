@@ -115,7 +115,7 @@ def _require_together(cx: RelaxContext, placed: list[tuple[Any, ast.expr]]) -> N
 
 
 def _width(cx: RelaxContext, plan: _Plan, axis: int) -> int:
-    """How many axes of the result stand before the place that an index has reached."""
+    """The number of axes of the result before the place that an index has reached."""
     before = axis - len(plan.removed) + len(plan.new)
     if plan.taken is not None:
         before += _rank_of(cx, plan.taken[1]) - 1
@@ -190,7 +190,7 @@ def _require_whole(cx: RelaxContext, info: StructInfo, at: ast.expr) -> None:
 
 
 def _one(cx: RelaxContext, item: Any, dim: PrimExpr | None, at: ast.expr) -> tuple[Any, Any]:
-    """Where the slice begins and ends that holds one element."""
+    """The bounds of the slice that holds one element."""
     known = item.value if isinstance(item, IntImm) else item
     if isinstance(known, PrimExpr):
         if not known.dtype.is_integer:
@@ -274,5 +274,5 @@ def _apply(cx: RelaxContext, operator: Operator, given: Sequence[Any], node: ast
 
 
 def _keeps_axes(item: Any) -> bool:
-    """Whether a part of an index leaves an axis, or makes one."""
+    """True if a part of an index keeps an axis, or makes one."""
     return item is None or isinstance(item, slice)

@@ -40,7 +40,7 @@ _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
 
 
 def is_older(cx: RelaxContext, node: ast.FunctionDef) -> bool:
-    """Whether a function has calls that only the RFC spells so."""
+    """True if a function has calls in spellings that only the RFC has."""
     # Looking through a tree costs half as much as reading it; most functions have no such word.
     first, last = node.lineno, node.end_lineno or node.lineno
     lines = enumerate(cx.source.lines[first - 1 : last], first)
@@ -109,12 +109,12 @@ def as_today(
 
 
 def is_destination_passing(operator: Operator | CompositeOp) -> bool:
-    """Whether an operator calls a function that writes its results into what it is given."""
+    """True if an operator calls a function that writes its results into what it is given."""
     return isinstance(operator, Operator) and Trait.DESTINATION_PASSING in operator.traits
 
 
 def _is_packed(cx: RelaxContext, node: ast.Call) -> bool:
-    """Whether the name of what is called can only be that of a packed function."""
+    """True if the name of what is called can only be that of a packed function."""
     match node.args[:1]:
         case [ast.Constant(value=str(name))]:
             known = cx.module.global_vars
@@ -192,7 +192,7 @@ def _is_older_call(call: ast.Call) -> bool:
 
 
 def calls_packed(body: Sequence[ast.stmt]) -> bool:
-    """Whether packed functions are called outside of dataflow blocks."""
+    """True if packed functions are called outside of dataflow blocks."""
     pending: list[ast.AST] = [s for s in body if not isinstance(s, ast.With)]
     while pending:
         match pending.pop():

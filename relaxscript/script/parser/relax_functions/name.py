@@ -65,7 +65,7 @@ def _resolve(cx: RelaxContext, node: ast.Name) -> Any:
 
 
 def _is_named_here(cx: RelaxContext, name: str) -> bool:
-    """Whether a name means something of this function, if only something that is gone."""
+    """True if a name belongs to this function, be it to something that is gone."""
     return any(name in known for known in (cx.dims, cx.lost, cx.hidden, cx.undeclared))
 
 

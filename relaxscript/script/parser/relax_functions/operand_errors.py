@@ -206,7 +206,7 @@ def with_ways_out(
 
 
 def is_prim_func(cx: RelaxContext, name: str) -> bool:
-    """Whether a function of the module is a PrimFunc."""
+    """True if a function of the module is a PrimFunc."""
     return name in cx.module.prim_funcs
 
 

@@ -1,7 +1,7 @@
 """Functions of Python that are called in a Relax function: those that take values of the program.
 
-`len`, `max` and `min` are computed over dimensions; whatever else needs values that are known only
-when the program runs is refused, with the operator that does the same.
+`len`, `max` and `min` are computed over dimensions. Others need values that are known only when the
+program runs; they are refused, with the operator that does the same.
 """
 
 from __future__ import annotations

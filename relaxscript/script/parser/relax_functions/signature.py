@@ -287,14 +287,14 @@ def without_self(cx: RelaxContext, parameter: ast.arg) -> tuple[Edit, ...]:
 
 
 def is_bare_tuple(cx: RelaxContext, node: ast.expr) -> bool:
-    """Whether an annotation is `R.Tuple` alone: a tuple, its fields as they are derived."""
+    """True if an annotation is `R.Tuple` alone: a tuple, its fields as they are derived."""
     return (
         isinstance(node, ast.Attribute) and node.attr == "Tuple" and parse_expr(cx, node) is TUPLE
     )
 
 
 def calls_itself(cx: RelaxContext, node: ast.FunctionDef) -> bool:
-    """Whether a function may call itself, so that its result must be declared."""
+    """True if a function may call itself, so that its result must be declared."""
     own = any(isinstance(n, ast.Name) and n.id == node.name for n in ast.walk(node))
     return own or cx.module.reaches(node.name, node.name)
 
@@ -432,7 +432,7 @@ def check_attrs(
 
 
 def _has_function_type(node: ast.arg) -> bool:
-    """Whether the annotation of a parameter holds the type of a function."""
+    """True if the annotation of a parameter holds the type of a function."""
     annotation = node.annotation
     return annotation is not None and any(
         isinstance(inner, ast.Attribute) and inner.attr == "Callable"
