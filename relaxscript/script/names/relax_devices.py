@@ -39,7 +39,9 @@ def device(dev: str | int, dev_id: int | None = None) -> VDevice:
 
 
 def _of_kind(kind: str) -> Callable[..., VDevice]:
-    return of_kind(kind, device)
+    made = of_kind(kind, device)
+    made.__module__ = __name__  # a mistake in its call is one in a name of scripts
+    return made
 
 
 # fmt: off
