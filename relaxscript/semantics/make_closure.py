@@ -56,9 +56,9 @@ def closure_maker(info: FuncStructInfo, count: int) -> Callable[..., Closure]:
     given = params[len(params) - count :]
     left = shape_vars(FuncStructInfo.make(params[: len(params) - count], info.ret, info.purity))
     telling = [bool(set(left) & set(definable_shape_vars(param))) for param in given]
-    known = apply_partially(info, [_OBJECT] * count)
 
     if not any(telling):
+        known = apply_partially(info, [_OBJECT] * count)
         return lambda function, *captured: function.bind(captured, known)
 
     latest: tuple[object, StructInfo | None] = (None, None)

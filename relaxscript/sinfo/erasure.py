@@ -8,6 +8,7 @@ generalised; a Prim loses a value that is out of scope).
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import cached_property
 from typing import Any
 
 from relaxscript.ir import prim
@@ -72,11 +73,15 @@ class _Eraser:
         self.relax_vars = relax_vars
         self.shape_vars = shape_vars
         self.leaving = leaving
+        self.root = root
         self.variables = ShapeVariables()
-        # The variables that no function type binds, since they also stand outside of it.
-        self.outside = self.variables.free(root)
         # A part that several share is erased once in each scope that differs for it.
         self.erased: dict[tuple[int, _Bound], StructInfo] = {}
+
+    @cached_property
+    def outside(self) -> Container[prim.Var]:
+        """The variables that no function type binds, since they also stand outside of it."""
+        return self.variables.free(self.root)
 
     def erase(self, info: StructInfo, bound: _Bound) -> StructInfo:
         """`info` where function types around it have `bound` variables."""

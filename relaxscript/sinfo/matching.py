@@ -13,7 +13,7 @@ function type binds itself is not unbound, so it is mapped where that type is co
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim, walk
@@ -154,8 +154,10 @@ def bind_params(
     for v, e in _bindable_variables(zip(params, args), functions, seen):
         if v not in in_scope:
             mapping.setdefault(v, e)
+    if not functions:
+        return mapping
     open_ = own_shape_vars(whole, in_scope, variables).keys() - mapping.keys()
-    if not functions or not open_:
+    if not open_:
         return mapping
     hidden = _bound_by_functions(args, variables) if hide else set()
     hidden = {v for v in hidden if v not in in_scope}
@@ -233,7 +235,10 @@ def substitute_shape_vars(
         variables = variables or ShapeVariables()
         replaced |= _rename_clashes(info, replaced, in_scope, variables)
     renames = all(isinstance(e, prim.Var) for e in replaced.values())
-    return walk.rewrite_top_down(info, _ShapeVarSubstitution(replaced, renames, variables).step)
+    substitution = _ShapeVarSubstitution(replaced, renames, variables)
+    if isinstance(info, TensorStructInfo):  # most are, and they hold a single list of scalars
+        return cast(Info, substitution.tensor(info))
+    return walk.rewrite_top_down(info, substitution.step)
 
 
 class _ShapeVarSubstitution(NamedTuple):
@@ -267,6 +272,18 @@ class _ShapeVarSubstitution(NamedTuple):
             return self.mapping.get(e, e)
         new = walk.substitute(e, self.mapping)
         return new if new is e or self.renames else simplify(new)
+
+    def tensor(self, info: TensorStructInfo) -> TensorStructInfo:
+        shape = info.shape
+        if shape is None:
+            return info
+        if not isinstance(shape, ShapeExpr):
+            return self.rewrite_held_shape(info, shape)
+        values = shape.values
+        new = tuple([self.scalar(e) for e in values])
+        if all(x is y for x, y in zip(new, values)):
+            return info
+        return info.replace(shape=shape.replace(values=new))
 
     def rewrite_held_shape(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
         known = known_dimensions(shape) or ()

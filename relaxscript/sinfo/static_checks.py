@@ -18,33 +18,51 @@ from .matching import (
 )
 from .subtyping import is_subtype
 
-__all__ = ["always_matches", "provable_arguments", "sizes_of_bound_vars"]
+__all__ = ["ProvableArguments", "always_matches", "sizes_of_bound_vars"]
 
 
-def provable_arguments(
-    params: Sequence[StructInfo],
-    args: Sequence[StructInfo],
-    in_scope: Container[prim.Var],
-    captured: Container[prim.Var] = (),
-    facts: Facts | None = None,
-) -> tuple[int, ...]:
-    """The positions of arguments that are sure to be what their parameters say.
+class ProvableArguments:
+    """The arguments that are sure to be what the parameters of a function say, call by call.
 
-    `in_scope` are the shape variables of the caller. `captured` are those among them that the
-    callee has as well, with the same values. Any other variable of the parameters stands for what
-    the arguments say of it; where they say nothing, nothing is proved. `facts` are the caller's.
+    What does not depend on a call is found once.
     """
-    mapping = shape_var_mapping(params, args, captured)
 
-    def is_proved(param: StructInfo, arg: StructInfo) -> bool:
-        known = all(v in mapping or v in captured for v in shape_vars(param))
-        if not known or _names_a_shape(param) or not _binds_sizes_only(param, mapping):
+    def __init__(self, params: Sequence[StructInfo]) -> None:
+        self._params = tuple(params)
+        # The variables of each parameter, None where no argument is ever proved to fit.
+        self._variables = [None if _names_a_shape(p) else shape_vars(p) for p in self._params]
+        parts = [list(struct_info_parts(p)) for p in self._params]
+        self._has_scalars = [any(isinstance(i, PrimStructInfo) for i in p) for p in parts]
+
+    def of(
+        self,
+        args: Sequence[StructInfo],
+        in_scope: Container[prim.Var],
+        facts: Facts | None = None,
+    ) -> tuple[int, ...]:
+        """The positions of those arguments of one call.
+
+        `in_scope` are the shape variables of the caller, and `facts` are the caller's. A variable
+        of the parameters stands for what the arguments say of it; where they say nothing, nothing
+        is proved.
+        """
+        mapping = shape_var_mapping(self._params, args)
+        return tuple(
+            index
+            for index, arg in enumerate(args)
+            if self._is_told(index, mapping)
+            and is_subtype(
+                arg, substitute_shape_vars(self._params[index], mapping), facts, in_scope=in_scope
+            )
+            is YES
+        )
+
+    def _is_told(self, index: int, mapping: Mapping[prim.Var, PrimExpr]) -> bool:
+        """True if all variables of a parameter stand for something, and sizes for sizes."""
+        variables = self._variables[index]
+        if variables is None or any(v not in mapping for v in variables):
             return False
-        wanted = substitute_shape_vars(param, mapping)
-        return is_subtype(arg, wanted, facts, in_scope=in_scope) is YES
-
-    pairs = zip(params, args, strict=True)
-    return tuple(i for i, (param, arg) in enumerate(pairs) if is_proved(param, arg))
+        return not self._has_scalars[index] or _binds_sizes_only(self._params[index], mapping)
 
 
 def sizes_of_bound_vars(

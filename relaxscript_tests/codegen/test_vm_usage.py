@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript.codegen.vm import program as vm_program
-from relaxscript.codegen.vm.escape import usage_of
+from relaxscript.codegen.vm import escape, program as vm_program
+from relaxscript.codegen.vm.escape import KernelArgs, usage_of, written_params
 from relaxscript.compiler import build
 from relaxscript.script import from_source
 
@@ -26,7 +26,7 @@ class M:
 
 def main_of(text: str) -> Any:
     module = from_source(text)
-    return module["main"], module
+    return module["main"], KernelArgs(module)
 
 
 def test_a_walk_finds_what_escapes_what_is_named_and_what_is_matched() -> None:
@@ -53,10 +53,41 @@ class M:
 def test_a_build_walks_over_each_function_of_the_module_once(monkeypatch: Any) -> None:
     walked: list[Any] = []
 
-    def counted(function: Any, module: Any) -> Any:
+    def counted(function: Any, kernels: Any) -> Any:
         walked.append(function)
-        return usage_of(function, module)
+        return usage_of(function, kernels)
 
     monkeypatch.setattr(vm_program, "usage_of", counted)
     build(from_source(MODULE))
     assert len(walked) == len(set(walked)) == 1
+
+
+def test_the_body_of_a_kernel_is_gone_through_once_however_often_it_is_called(
+    monkeypatch: Any,
+) -> None:
+    walked: list[Any] = []
+
+    def counted(function: Any) -> Any:
+        walked.append(function)
+        return written_params(function)
+
+    monkeypatch.setattr(escape, "written_params", counted)
+    text = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("copy"):
+                vi = T.axis.remap("S", [i])
+                B[vi] = A[vi]
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = M
+        a = R.call_tir(cls.copy, (x,), out_sinfo=R.Tensor((4,), "float32"))
+        b = R.call_tir(cls.copy, (a,), out_sinfo=R.Tensor((4,), "float32"))
+        return b
+"""
+    build(from_source(text))
+    assert len(walked) == 1

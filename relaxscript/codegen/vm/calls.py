@@ -31,7 +31,6 @@ from relaxscript.runtime.builtins import BUILTINS, INVOKE_CLOSURE, MATCH_CAST
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.error_context import name_of_call
 
-from .escape import read_only_direct_args
 from .function import FunctionEmitter
 from .program import Program
 
@@ -119,7 +118,7 @@ class CallEmitter(FunctionEmitter):
         self, callee: relax.GlobalVar, function: tir.PrimFunc, args: Sequence[relax.Expr]
     ) -> Arg:
         """A direct call: of the kernel itself, where it takes all arguments as they are."""
-        read = read_only_direct_args(callee, args, self.program.module)
+        read = self.program.kernel_args.only_read(callee, args)
         values = [self.value(arg, read_only=arg in read) for arg in args]
         tensors = all(param in function.buffer_map for param in function.params)
         if not tensors or not all(_is_host_tensor(self._info(arg)) for arg in args):
@@ -234,7 +233,7 @@ class CallEmitter(FunctionEmitter):
         return self.program.context.struct_info(expr)
 
     def _assemble(self, info: StructInfo, tensors: list[Arg]) -> Arg:
-        """The tensors as the value that is _result_info: one, or tuples of them."""
+        """The tensors as the value that the StructInfo describes: one, or tuples of them."""
         rest = iter(tensors)
 
         def build(part: StructInfo) -> Arg:

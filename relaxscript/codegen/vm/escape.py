@@ -19,8 +19,7 @@ from relaxscript.semantics.check_calls import check_of
 from relaxscript.sinfo import definable_shape_vars
 
 __all__ = [
-    "Usage", "is_plain_operator", "read_only_direct_args", "usage_of",
-    "written_params",
+    "KernelArgs", "Usage", "is_plain_operator", "usage_of", "written_params",
 ]  # fmt: skip
 
 # Traits of operators that hand their operands to somebody else.
@@ -42,7 +41,29 @@ class Usage:
     gives_back: bool = False
 
 
-def usage_of(function: relax.Function, module: IRModule) -> Usage:
+class KernelArgs:
+    """Arguments of direct calls of PrimFuncs, each of which is gone through once."""
+
+    def __init__(self, module: IRModule) -> None:
+        self._module = module
+        self._written: dict[tir.PrimFunc, set[prim.Var]] = {}
+
+    def only_read(self, callee: relax.Expr, args: Sequence[relax.Expr]) -> set[relax.Expr]:
+        """The arguments of a direct call of a PrimFunc that it does not write into."""
+        module = self._module
+        function = (
+            module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
+        )
+        if not isinstance(function, tir.PrimFunc):
+            return set()
+        written = self._written.get(function)
+        if written is None:
+            written = self._written[function] = written_params(function)
+        pairs = list(zip(args, function.params, strict=False))
+        return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
+
+
+def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
     """The uses of the values of a function."""
     found = Usage()
     for node in compounds(function.body):
@@ -58,10 +79,10 @@ def usage_of(function: relax.Function, module: IRModule) -> Usage:
             case relax.Call(op=op, args=args):
                 _note_symbols((op, *args), found)
                 found.gives_back |= Trait.FREES in traits_of(op)
-                found.escaping.update(_escaping_from(node, module))
+                found.escaping.update(_escaping_from(node, kernels))
             case relax.Expr():
                 _note_symbols(children(node), found)
-                found.escaping.update(_escaping_from(node, module))
+                found.escaping.update(_escaping_from(node, kernels))
     _note_symbols([function.body], found)
     return found
 
@@ -103,13 +124,13 @@ def _takes_memory(args: Sequence[prim.PrimExpr]) -> bool:
     return any(isinstance(a, prim.Var) and a.dtype.kind == "handle" for a in args)
 
 
-def _escaping_from(node: relax.Expr, module: IRModule) -> Iterator[relax.Var]:
+def _escaping_from(node: relax.Expr, kernels: KernelArgs) -> Iterator[relax.Var]:
     """The variables that an expression hands to somebody else."""
     match node:
         case relax.Call() if is_plain_operator(node):
             pass
         case relax.Call(op=relax.GlobalVar()):
-            read = read_only_direct_args(node.op, node.args, module)
+            read = kernels.only_read(node.op, node.args)
             yield from (v for v in _operands(node.args) if v not in read)
         case relax.If(cond=cond):
             yield from (v for v in children(node) if isinstance(v, relax.Var) and v is not cond)
@@ -128,22 +149,3 @@ def _operands(exprs: Sequence[Node]) -> Iterator[relax.Var]:
                 yield expr
             case relax.Tuple(fields):
                 yield from _operands(fields)
-
-
-def read_only_direct_args(
-    callee: relax.Expr, args: Sequence[relax.Expr], module: IRModule
-) -> set[relax.Expr]:
-    """The arguments of a direct call of a PrimFunc that it does not write into."""
-    function = module[callee] if isinstance(callee, relax.GlobalVar) and callee in module else None
-    if not isinstance(function, tir.PrimFunc):
-        return set()
-    return _only_read(function, args, function.params)
-
-
-def _only_read(
-    function: tir.PrimFunc, args: Sequence[relax.Expr], params: Sequence[prim.Var]
-) -> set[relax.Expr]:
-    """The arguments none of whose parameters is written into."""
-    written = written_params(function)
-    pairs = list(zip(args, params, strict=False))
-    return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}

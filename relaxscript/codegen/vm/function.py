@@ -45,7 +45,6 @@ from relaxscript.sinfo import (
     definable_shape_vars,
     erase_to_well_defined,
     free_shape_vars,
-    provable_arguments,
 )
 from relaxscript.transform.memory.liveness import may_hold_memory
 
@@ -194,15 +193,11 @@ class FunctionEmitter(ABC):
     ) -> Arg:  # fmt: skip
         """Emit a call of a function of the program, which checks what is not `known` to fit."""
         dst, proved = self.register(), tuple[int, ...]()
-        params = [param.struct_info or _OBJECT for param in function.params]
-        if len(params) == len(known) and (trusts_struct_info(function) or not self.trusts):
-            facts, own = self.program.context.facts, len(params) - captured_count(function)
-            # What is captured says first what variables are.
-            order = [*range(own, len(params)), *range(own)]
-            found = provable_arguments(
-                [params[i] for i in order], [known[i] for i in order], self.bound, (), facts
-            )
-            proved = tuple(order[i] for i in found)
+        fits = len(function.params) == len(known)
+        if fits and (trusts_struct_info(function) or not self.trusts):
+            order, provable = self.program.provable_arguments(function)
+            found = provable.of([known[i] for i in order], self.bound, self.program.context.facts)
+            proved = tuple([order[i] for i in found])
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
         self.full.add(dst.value)
         return dst

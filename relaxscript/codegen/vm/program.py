@@ -15,12 +15,17 @@ from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.struct_info import FuncStructInfo
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.op.results import returned_in_place
 from relaxscript.runtime import ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE
 from relaxscript.runtime.coercion import call_packed
-from relaxscript.semantics.make_closure import LOCAL_NAME, closure_maker, make_closure
+from relaxscript.semantics.make_closure import (
+    LOCAL_NAME,
+    captured_count,
+    closure_maker,
+    make_closure,
+)
 from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import (
     call_tir_adapter,
@@ -28,8 +33,9 @@ from relaxscript.semantics.prim_funcs import (
     prim_func_closure,
     symbol_of,
 )
+from relaxscript.sinfo import ProvableArguments
 
-from .escape import Usage, usage_of
+from .escape import KernelArgs, Usage, usage_of
 
 __all__ = ["Kernel", "Program"]
 
@@ -57,12 +63,14 @@ class Program:
             [*(gv.name_hint for gv in local if not local[gv]), *self.entries]
         )
         functions = self.module.functions.values()
+        self.kernel_args = KernelArgs(self.module)
         self._usages = {
-            f: usage_of(f, self.module) for f in functions if isinstance(f, relax.Function)
+            f: usage_of(f, self.kernel_args) for f in functions if isinstance(f, relax.Function)
         }
         self._taken = {*self._functions, *self._extern_symbols(), *BUILTINS}
         self._known: dict[Any, str] = {}
         self._constants: dict[int, Any] = {}
+        self._provable: dict[relax.Function, tuple[list[int], ProvableArguments]] = {}
         self._names = {
             gv.name_hint: self.unique(name) if name else gv.name_hint for gv, name in local.items()
         }
@@ -76,7 +84,20 @@ class Program:
 
     def usage(self, function: relax.Function) -> Usage:
         """The uses of the values of a function."""
-        return self._usages.get(function) or usage_of(function, self.module)
+        return self._usages.get(function) or usage_of(function, self.kernel_args)
+
+    def provable_arguments(self, function: relax.Function) -> tuple[list[int], ProvableArguments]:
+        """The arguments that fit a function for sure, and the order in which it looks at them."""
+        found = self._provable.get(function)
+        if found is None:
+            params = [param.struct_info or ObjectStructInfo() for param in function.params]
+            own = len(params) - captured_count(function)
+            # What is captured says first what variables are.
+            order = [*range(own, len(params)), *range(own)]
+            found = self._provable[function] = (
+                order, ProvableArguments([params[i] for i in order]),
+            )  # fmt: skip
+        return found
 
     def unique(self, wanted: str) -> str:
         """`wanted`, with a number where something else has that name."""

@@ -8,9 +8,8 @@ to a function of the module then, and its turn comes with that one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from relaxscript.analysis import Context, call_purity
 from relaxscript.arith import YES
@@ -35,6 +34,7 @@ from relaxscript.ir.relax import (
     Tuple,
     Var,
     VarBinding,
+    remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -44,11 +44,12 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import (
     children,
     compounds,
     free_vars,
-    post_order,
+    mentioned,
     rewrite,
     substitute,
     variables,
@@ -61,13 +62,16 @@ from relaxscript.op.base import (
     make_closure,
 )
 from relaxscript.semantics.make_closure import CAPTURED, LOCAL_NAME
-from relaxscript.sinfo import definable_shape_vars, is_subtype, shape_var_mapping
+from relaxscript.sinfo import (
+    definable_shape_vars,
+    is_subtype,
+    shape_var_mapping,
+    struct_info_parts,
+)
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
 __all__ = ["LambdaLift"]
-
-N = TypeVar("N", bound=Node)
 
 _GLOBAL_SYMBOL = "global_symbol"
 
@@ -124,7 +128,7 @@ class LambdaLift(ModulePass):
             made = _Scope(lifting, var, function).function() if local else function
             if local or var.name_hint in lifting.signatures:
                 # Types of functions say no more of held shapes than the lifted functions do.
-                lifting.module[var] = rewrite(made, _erase_in_type)
+                lifting.module[var] = _erase_in_types(made)
         return lifting.module
 
 
@@ -190,6 +194,7 @@ class _Scope:
         self.replaced: dict[Node, GlobalVar] = {}
         self.closures: dict[Node, tuple[GlobalVar, tuple[Expr, ...]]] = {}
         self.direct: set[Node] = set()  # those of `closures` that are called by their names
+        self.typed: set[Node] = set()  # the variables that are known as just what was lifted
         self._define([param.struct_info for param in func.params])
 
     def function(self) -> Function:
@@ -246,7 +251,10 @@ class _Scope:
             return [binding.replace(value=name)] if self.lifting.direct else []
         self.closures[var] = name, args
         before, self.before = self.before, []
-        return [*before, binding.replace(value=_closure(name, args, function))]
+        closure = _closure(name, args, function)
+        if var in self.typed:
+            remember_struct_info(closure, self.context.struct_info(var))
+        return [*before, binding.replace(value=closure)]
 
     def _fits(self, call: Call, func: Function) -> bool:
         """True if the arguments are sure to be what the parameters of a local function say."""
@@ -270,36 +278,55 @@ class _Scope:
                 return False
         return not any(isinstance(arg, DataflowVar) or arg in self.killed for arg in args)
 
-    def replace_uses(self, expr: N) -> N:
+    def replace_uses(self, expr: Expr) -> Expr:
         """An expression in which lifted functions are called as what they are now."""
         if not self.replaced and not self.closures:
             return expr
-        return rewrite(expr, self._replace_use)
+        if isinstance(expr, Call) and not self._are_used(expr.args):  # as most bindings are
+            return self._call(expr) if self._are_used((expr.op,)) else expr
+        return rewrite(expr, self._replace_use) if self._are_used((expr,)) else expr
+
+    def _are_used(self, exprs: Sequence[Expr]) -> bool:
+        """True if expressions mention lifted functions."""
+        mentions = (v for expr in exprs for v in mentioned(expr))
+        return any(v in self.replaced or v in self.closures for v in mentions)
 
     def _replace_use(self, node: Node) -> Node | None:
-        match node:
-            case Var():
-                return self.replaced.get(node)
-            case Call(op=Var() as callee) if callee in self.closures:
-                if callee in self.direct:
-                    name, args = self.closures[callee]
-                    return node.replace(op=name, args=(*node.args, *args))
-                is_pure = call_purity(node, self.context)
-                op = invoke_pure_closure.op if is_pure else invoke_closure.op
-                given = Tuple.make(node.args, node.arg_spans)
-                result = self.context.struct_info(node)
-                return Call.make(op, (callee, given), None, (result,), span=node.span)
-        return None
+        if isinstance(node, Var):
+            return self.replaced.get(node)
+        return self._call(node) if isinstance(node, Call) else None
+
+    def _call(self, call: Call) -> Call:
+        """A call as it is now. What was known of its result is not derived again."""
+        callee = call.op
+        if callee in self.replaced:
+            made = call.replace(op=self.replaced[callee])
+        elif callee in self.direct:
+            name, args = self.closures[callee]
+            made = call.replace(op=name, args=(*call.args, *args))
+        elif callee in self.closures:
+            is_pure = call_purity(call, self.context)
+            op = invoke_pure_closure.op if is_pure else invoke_closure.op
+            given = Tuple.make(call.args, call.arg_spans)
+            result = self.context.struct_info(call)
+            return Call.make(op, (callee, given), None, (result,), span=call.span)
+        else:
+            return call
+        if callee in self.typed and call.known_info is not None:
+            remember_struct_info(made, call.known_info)
+        return made
 
     # -- lifting -----------------------------------------------------------------------------------
 
     def lift(self, func: Function, var: Var) -> tuple[GlobalVar, tuple[Expr, ...]]:
         """Put a local function into the module; its name, and the arguments that it captures."""
         function = self.replace_uses(func)
+        assert isinstance(function, Function)
         captured = [v for v in free_vars(function) if isinstance(v, Var) and v is not var]
         given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
-        mentioned = [v for v in variables(function) if isinstance(v, prim.Var) and v in self.dims]
-        missing = [v for v in mentioned if v not in given and not self._always_given(func, var, v)]
+        inside = variables(function)
+        dims = [v for v in inside if isinstance(v, prim.Var) and v in self.dims]
+        missing = [v for v in dims if v not in given and not self._always_given(func, var, v)]
         sizes = tuple(v for v in missing if self.dims[v])
         scalars = [
             Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in missing if not self.dims[v]
@@ -314,16 +341,21 @@ class _Scope:
             params=(*function.params, *params), attrs=self._attrs(function, var, len(params)),
             ret_struct_info=self.context.struct_info(function.body) if ret is None else ret,
         )  # fmt: skip
-        header = _check_held_shapes(lifted.replace(body=SeqExpr.make((), Tuple.make(()))))
-        self.lifting.signatures[name.name_hint] = self.context.struct_info(
-            _rename_variables(header)
-        )
+        calls_itself = any(v is var for v in inside)
+        # What is known of it, which is asked for where it calls itself.
+        header = lifted.replace(body=SeqExpr.make((), Tuple.make(()))) if calls_itself else lifted
+        made = _rename_variables(_check_held_shapes(header))
+        self.lifting.signatures[name.name_hint] = self.context.struct_info(made)
+        if structural_equal(self.context.struct_info(var), self.context.struct_info(func)):
+            self.typed.add(var)
         args = (*captured, *scalars, *shape)
         direct = self._takes_all(name, args, var, func)
         if direct and self.lifting.direct:
             self.direct.add(var)
-        lifted = _bind_itself(lifted, var, name, args, direct)
-        self.lifting.add(name, _rename_variables(_check_held_shapes(lifted)))
+        if calls_itself:
+            lifted = _bind_itself(lifted, var, name, args, direct)
+            made = _rename_variables(_check_held_shapes(lifted))
+        self.lifting.add(name, made)
         return name, (*captured, *map(self._scalar, scalars), *shape)
 
     def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
@@ -366,8 +398,6 @@ def _bind_itself(
     function: Function, var: Var, name: GlobalVar, args: tuple[Expr, ...], direct: bool
 ) -> Function:
     """A lifted function in which `var`, which it was bound to, is what it is now."""
-    if var not in variables(function.body):
-        return function
     if not args:
         return substitute(function, {var: name})
     closure = _closure(name, args, function)
@@ -389,7 +419,7 @@ def _bind_itself(
 def _uses(function: Function) -> dict[Var, _Uses]:
     """The uses of each function inside a function, by its variable."""
     found = {var: _Uses() for var in _local_functions(function)}
-    for node in post_order(function) if found else ():
+    for node in compounds(function) if found else ():
         inside = children(node)
         for child in {id(c): c for c in inside if isinstance(c, Var) and c in found}.values():
             uses, mentions = found[child], sum(c is child for c in inside)
@@ -404,7 +434,7 @@ def _uses(function: Function) -> dict[Var, _Uses]:
 
 def _killed(function: Function) -> set[Node]:
     """The variables that a function gives back by itself."""
-    calls = (node for node in post_order(function) if isinstance(node, Call))
+    calls = (node for node in compounds(function) if isinstance(node, Call))
     return {arg for call in calls if Trait.FREES in traits_of(call.op) for arg in call.args}
 
 
@@ -449,8 +479,35 @@ def _erase_held_shapes(info: StructInfo) -> StructInfo:
     )
 
 
-def _erase_in_type(node: Node) -> Node | None:
-    return _erase_held_shapes(node) if isinstance(node, FuncStructInfo) else None
+def _erase_in_types(function: Function) -> Function:
+    """A function whose function types have no shapes in them that are held by variables."""
+    if not any(_has_type_with_held_shape(info) for info in _annotations(function)):
+        return function
+    return rewrite(
+        function, lambda n: _erase_held_shapes(n) if isinstance(n, FuncStructInfo) else None
+    )
+
+
+def _annotations(function: Function) -> Iterator[StructInfo | None]:
+    """What is said of the values in a function."""
+    for node in compounds(function):
+        match node:
+            case Function(params=params, ret_struct_info=ret):
+                yield from (param.struct_info for param in params)
+                yield ret
+            case Binding(var=var):
+                yield var.struct_info
+                if isinstance(node, MatchCast):
+                    yield node.struct_info
+            case Call(sinfo_args=infos):
+                yield from infos
+
+
+def _has_type_with_held_shape(info: StructInfo | None) -> bool:
+    if not isinstance(info, (TupleStructInfo, FuncStructInfo)):
+        return False
+    types = (part for part in struct_info_parts(info) if isinstance(part, FuncStructInfo))
+    return any(_erase_held_shapes(part) is not part for part in types)
 
 
 def _merge_blocks(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
