@@ -123,9 +123,8 @@ def register_pipeline(name: str) -> Callable[[Callable[..., Any]], Callable[...,
 
 
 def get_default_pipeline(target: Target | str) -> Pipeline:
-    """The pipeline for a target. Raises `DiagnosticError` (RX0703) where no code is made for it."""
-    kind = as_target(target).kind
-    if kind not in ("llvm", "cpu", "reference"):
-        message = f'there is no pipeline for the target "{kind}"'
-        raise DiagnosticError(Diagnostic("RX0703", message, None, help='there is one for "llvm"'))
-    return default_pipeline()
+    """The pipeline for a target: the one that is registered by its kind, else `default`.
+
+    Whether code is made for the target is for `build` to say.
+    """
+    return PIPELINE_MAP.get(as_target(target).kind, default_pipeline)()

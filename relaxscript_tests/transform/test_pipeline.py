@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript.codegen.backend import BACKENDS, Backend, register_backend
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import Target
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
@@ -77,11 +78,30 @@ def test_a_pipeline_is_registered_once():
         del PIPELINE_MAP["mine"]
 
 
-def test_targets_have_a_pipeline():
-    for target in ("llvm -opt-level=2", Target("reference")):
+def test_every_target_has_the_default_pipeline():
+    for target in ("llvm -opt-level=2", Target("reference"), "cpu", "another"):
         assert get_default_pipeline(target).info.name == "default"
-    with pytest.raises(DiagnosticError, match='there is no pipeline for the target "cuda"'):
-        get_default_pipeline("cuda")
+
+
+def test_a_registered_target_has_the_pipeline_that_is_registered_by_its_kind():
+    def twice(a, b):
+        b[...] = a * 2
+
+    register_backend(Backend("toy", lambda functions, *_: dict.fromkeys(functions, twice)))
+    try:
+        assert get_default_pipeline("toy").info.name == "default"
+
+        @register_pipeline("toy")
+        def toy():
+            return Sequential([Normalize(), get_pipeline("default")], name="toy")
+
+        pipeline = get_default_pipeline("toy -level=1")
+        assert pipeline.info.name == "toy"
+        machine = rx.VirtualMachine(rx.build(Model, "toy", relax_pipeline=pipeline))
+        np.testing.assert_array_equal(machine["main"](X, W)[0], X * 2 + W)
+    finally:
+        del BACKENDS["toy"]
+        PIPELINE_MAP.pop("toy", None)
 
 
 def test_a_pipeline_is_printed_with_what_its_passes_do():
