@@ -372,7 +372,7 @@ def _needed(module: IRModule) -> tuple[tuple[str, ...], ...]:
 
 
 def readable(text: str) -> str:
-    """A text of a stranger, without what would change a terminal."""
+    """A string of a stranger, without what would change a terminal."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -26,7 +26,7 @@ _FORMATTER = Formatter()
 
 
 class FormatError(ValueError):
-    """A text is no format, or does not go with so many values."""
+    """A string is no format, or does not go with so many values."""
 
 
 def fill(form: str, count: int, text: Callable[[int, str], str]) -> str:

@@ -52,7 +52,7 @@ __all__ = ["ScopedVisitor"]
 
 
 class _Scope(NamedTuple):
-    """What was bound since a scope was opened, and whether it stands in a dataflow block."""
+    """The bindings since a scope was opened, and whether it stands in a dataflow block."""
 
     variables: list[Var]
     shape_vars: list[PrimVar]

@@ -11,6 +11,10 @@ from collections.abc import Iterator, Mapping
 
 # Folders and files inside the package.
 PLAIN = (
+    "__", "analysis/", "builder/", "cli/", "codegen/backend.py", "codegen/llvm/", "error.py",
+    "expr.py", "interpreter/", "nd.py", "op/", "opdef/", "relax/", "semantics/", "struct_info.py",
+    "target.py", "testing/", "tir.py", "tir_builder/", "transform/_", "transform/memory/",
+    "transform/normalize/", "transform/p", "transform/vdevice/", "ty.py", "v",
     "arguments.py", "arith/", "artifact.py", "compiler.py", "dtypes.py", "errors/",
     "format_string.py", "ir/", "runtime/", "script/", "sinfo/",
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Questions about programs, by the names that TVM has for them.
 
 `derive.py` answers what is known of an expression's value; `struct_infos.py` asks about
-StructInfos, `call_graph.py` about functions and modules; `unused.py` finds what nothing needs,
-`inplace_use.py` what is used after it was written into, `well_formedness.py` what keeps a program
-from being well-formed.
+StructInfos, `call_graph.py` about functions and modules. `unused.py` finds what nothing needs,
+`inplace_use.py` what is used after it was written into. `well_formedness.py` finds what keeps a
+program from being well-formed.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _bindings(func: Function) -> Iterator[Binding]:
 
 
 def get_var2val(func: Function) -> dict[Var, Expr]:
-    """What each variable of a function is bound to; a `match_cast` gives no value of its own."""
+    """The value of each variable of a function; a `match_cast` gives no value of its own."""
     require_type("get_var2val.func", func, Function)
     return {b.var: b.value for b in _bindings(func) if isinstance(b, VarBinding)}
 
@@ -152,7 +152,7 @@ def _bindings_of_scope(func: Function) -> list[Binding]:
 def contains_impure_call(
     expr: Expr, own_name: Var | GlobalVar | None = None, *, module: IRModule | None = None
 ) -> bool:
-    """Whether evaluating `expr`, or the body of the function `expr`, calls something impure.
+    """True if evaluating `expr`, or the body of the function `expr`, calls something impure.
 
     Local functions count where they are called, not where they are defined. Calls of `own_name`,
     the function that is being looked at, do not count. What functions of the module are is read in
@@ -176,7 +176,7 @@ def contains_impure_call(
 
 
 def is_pure(expr: Expr, context: Context, otherwise: bool = False) -> bool:
-    """Whether evaluating `expr` calls nothing impure; `otherwise` is said of unknown functions."""
+    """True if evaluating `expr` calls nothing impure; `otherwise` decides on unknown functions."""
     return all(
         otherwise if _is_unknown(call.op, context) else call_purity(call, context)
         for call in _calls(expr)

@@ -152,7 +152,7 @@ _NOTHING = Context()
 
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
-    """What is known of the value of `expr`; raises `OperandError` where operands do not fit."""
+    """The StructInfo of the value of `expr`; raises `OperandError` where operands do not fit."""
     info = rederive_struct_info(expr, context)
     remember_struct_info(expr, info)
     return info
@@ -256,7 +256,7 @@ def _call(expr: Call, context: Context) -> StructInfo:
 
 
 def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING) -> StructInfo:
-    """What is known of the result of a call of a function that has the StructInfo `callee`.
+    """The StructInfo of what a call of a function with the StructInfo `callee` returns.
 
     Raises `OperandError` where the arguments do not fit.
     """
@@ -327,7 +327,7 @@ def cast_target(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
 
 
 def nature_of_misfit(given: StructInfo, wanted: StructInfo) -> Nature:
-    """What does not fit: the values of dimensions, or already the kind, data type or device."""
+    """The nature of a misfit: the values of dimensions, or already the kind, dtype or device."""
     match given, wanted:
         case TensorStructInfo(), TensorStructInfo():
             alike = wanted.dtype.is_void or given.dtype is wanted.dtype
@@ -347,7 +347,7 @@ def nature_of_misfit(given: StructInfo, wanted: StructInfo) -> Nature:
 def _never_fits(
     argument: StructInfo, param: StructInfo, callee: FuncStructInfo, scope: Container[PrimVar]
 ) -> bool:
-    """Whether an argument does not fit a parameter, whatever the function's own variables are."""
+    """True if an argument does not fit a parameter, whatever the function's own variables are."""
     own = (v for p in callee.params or () for v in definable_shape_vars(p) if v not in scope)
     unknown = {v: type(v).make(v.name, v.dtype) for v in own}
     anything = substitute_shape_vars(param, unknown, scope)
@@ -410,7 +410,7 @@ def function_struct_info(function: Expr) -> StructInfo:
 
 
 def call_purity(call: Call, context: Context = _NOTHING) -> bool:
-    """Whether a call has no side effects (spec, "Checking Purity")."""
+    """True if a call has no side effects (spec, "Checking Purity")."""
     if type(call.op) is Op:
         return lookup(call.op).pure
     callee = context.struct_info(call.op)

@@ -1,4 +1,4 @@
-"""What a derived StructInfo says of dimensions: int64 values, as long as they can be read.
+"""The dimensions of a derived StructInfo: int64 values, as long as they can be read.
 
 A rule combines dimensions of its operands as they come. So a scalar of another dtype may get into
 an expression of int64. And a product of two dimensions is as long as both: what is derived again
@@ -32,7 +32,7 @@ _ALONE = frozenset({prim.Var, prim.SizeVar})
 
 
 def with_readable_dimensions(info: StructInfo) -> StructInfo:
-    """What a rule derived, with dimensions of int64; those that nobody can read are forgotten."""
+    """A derived StructInfo with dimensions of int64; those that nobody can read are forgotten."""
     match info:
         case TensorStructInfo(dims=dims):
             if info.ndim > MOST_DIMENSIONS:
@@ -84,14 +84,14 @@ def _dimensions(dims: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...] | None:
 
 
 def _is_readable(dim: PrimExpr) -> bool:
-    """Whether a dimension can stay as it is: in most cases it is a variable or a number."""
+    """True if a dimension can stay as it is: in most cases it is a variable or a number."""
     if dim.__class__ in _ALONE or (dim.__class__ is IntImm and dim.dtype is INT64):
         return True
     return dim.dtype is INT64 and _is_short(dim) and not any(map(_is_mixed, post_order(dim)))
 
 
 def _is_short(e: PrimExpr) -> bool:
-    """Whether an expression has at most so many nodes, of which each use counts."""
+    """True if an expression has at most so many nodes, of which each use counts."""
     stack = [e]
     for _ in range(MOST_NODES):
         stack.extend(operands_of(stack.pop()))
@@ -101,7 +101,7 @@ def _is_short(e: PrimExpr) -> bool:
 
 
 def _to_int64(dim: PrimExpr) -> PrimExpr:
-    """A dimension in int64, and each operation inside in one data type."""
+    """A dimension in int64, and each operation inside in one dtype."""
     return prim.cast(rewrite(dim, _in_one_dtype), INT64)
 
 

@@ -1,4 +1,4 @@
-"""What is used after a call has written into it.
+"""Uses of values after a call has written into them.
 
 `R.call_tir_inplace` and `R.call_inplace_packed` count as pure, though they write into arguments.
 Therefore nobody may look at such an argument afterwards, nor at an alias of it. An alias is what
@@ -53,7 +53,7 @@ class UseAfterWrite(NamedTuple):
 
 
 def writes_in_place(call: Call) -> bool:
-    """Whether a call writes into arguments that it is given."""
+    """True if a call writes into arguments that it is given."""
     return Trait.WRITES_ARGS in traits_of(call.op)
 
 
@@ -150,7 +150,7 @@ class _UseAfterWriteChecker(ScopedVisitor):
     # -- values ------------------------------------------------------------------------------------
 
     def _of(self, expr: Expr) -> _Held:
-        """Which memory a leaf, or a field of one, is."""
+        """The memory that a leaf, or a field of one, is."""
         match expr:
             case Var():
                 return self._held.get(expr, (expr,))

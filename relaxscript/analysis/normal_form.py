@@ -40,7 +40,7 @@ _PLACES: dict[type[Node], str] = {SeqExpr: "as the result of a body", Tuple: "in
 
 
 def is_normal(expr: Expr) -> bool:
-    """Whether a function, a body or a branch is in normal form, with all that stands inside."""
+    """True if a function, a body or a branch is in normal form, with all that stands inside."""
     calls: list[tuple[Op, Call]] = []
     if next(normal_form_violations(expr, calls), None) is not None:
         return False
@@ -53,7 +53,7 @@ def is_normal(expr: Expr) -> bool:
 def normal_form_violations(
     expr: Expr, calls: list[tuple[Op, Call]] | None = None
 ) -> Iterator[Violation]:
-    """What of a function, or of what must be a SeqExpr, is not in normal form, in order.
+    """The parts of a function, or of what must be a SeqExpr, that are not in normal form, in order.
 
     The calls of operators on the way are added to `calls`.
     """

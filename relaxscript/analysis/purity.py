@@ -1,4 +1,4 @@
-"""Why an impure call may not stand where it stands, and what to do about it.
+"""Impure calls where none may stand: why not, and what to do about it.
 
 Source: spec "Checking Purity", derivation rules 14.1.2, 14.2.2.1 and 14.2.3.
 """
@@ -17,7 +17,7 @@ _PACKED = "if it has no side effects, call it by `R.call_pure_packed`; else "
 
 
 def claims_purity(is_pure: bool, attrs: Attrs | None) -> bool:
-    """Whether a function is pure and does not ask to be trusted (`relax.force_pure`)."""
+    """True if a function is pure and does not ask to be trusted (`relax.force_pure`)."""
     return is_pure and not (attrs is not None and attrs.get("relax.force_pure", False))
 
 
@@ -35,7 +35,7 @@ def impurity(call: Call, in_dataflow: bool, context: Context) -> tuple[str, str,
 
 
 def _callee_name(call: Call) -> str:
-    """What is called, by the name that it has in scripts."""
+    """The callee, by the name that it has in scripts."""
     match call.op:
         case Op(name):
             script_name = name.removeprefix("relax.")

@@ -42,7 +42,7 @@ __all__ = ["struct_info_violations"]
 
 
 def struct_info_violations(obj: IRModule | Function) -> list[Violation]:
-    """What the derivation rules say against a program that meets the criteria."""
+    """The objections of the derivation rules to a program that meets the criteria."""
     module = obj if isinstance(obj, IRModule) else None
     checker = _StructInfoChecker(module)
     functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
@@ -131,7 +131,7 @@ class _StructInfoChecker(ScopedVisitor):
             self._failed.add(id(node))
 
     def _rederive(self, expr: Expr) -> StructInfo:
-        """What the rules say of an expression now, whatever was said of it before."""
+        """The StructInfo of an expression by the rules now, whatever was said of it before."""
         if expr.known_info is None:
             return self._context.struct_info(expr)
         if self._derived_last[0] is not expr:
@@ -200,7 +200,7 @@ def _failure(error: OperandError | ArgumentError, node: Node) -> Violation:
 
 
 def _parts(node: Node) -> tuple[Node, ...]:
-    """What is evaluated inside a node, in order; annotations are not."""
+    """The parts of a node that are evaluated, in order; annotations are not."""
     match node:
         case Call(op, args):
             return (op, *args)

@@ -70,14 +70,14 @@ def _require_map(
 
 
 def struct_info_base_check(base: StructInfo, derived: StructInfo) -> rules.BaseCheckResult:
-    """How far `base` is from describing every value that `derived` describes, in four steps."""
+    """The distance of `base` from describing each value that `derived` describes, in four steps."""
     require_type("struct_info_base_check.base", base, StructInfo)
     require_type("struct_info_base_check.derived", derived, StructInfo)
     return rules.struct_info_base_check(base, derived)
 
 
 def get_static_type(sinfo: StructInfo) -> Type:
-    """The traditional type of what has `sinfo`: ranks, data types and structure, no expressions."""
+    """The traditional type of what has `sinfo`: ranks, dtypes and structure, no expressions."""
     require_type("get_static_type.sinfo", sinfo, StructInfo)
     return rules.erase_struct_info(sinfo)
 
@@ -89,7 +89,7 @@ def erase_to_well_defined(
 ) -> StructInfo:
     """`sinfo` where only the variables of the maps are known, and stand for what the maps say.
 
-    Shapes and values that use any other variable are forgotten; rank, data type and device stay.
+    Shapes and values that use any other variable are forgotten; rank, dtype and device stay.
     Variables that a function type binds in its own parameters are known inside it. Raises
     `TypeError` for maps of anything else, `ValueError` for a shape of another rank.
     """
@@ -135,7 +135,7 @@ class _Builder(Protocol):
 def derive_call_ret_struct_info(
     func_sinfo: FuncStructInfo, call: Call, ctx: Context | _Builder | None = None
 ) -> StructInfo:
-    """What is known of the result of `call`, a call of a function that has `func_sinfo`.
+    """The StructInfo of the result of `call`, a call of a function that has `func_sinfo`.
 
     `ctx` is the block builder, or context, in which the call stands: it knows the variables in
     scope. Raises `DiagnosticError` where the arguments do not fit the parameters.

@@ -1,7 +1,7 @@
-"""What of a function nothing needs: dead bindings that may go without anybody noticing.
+"""Dead bindings of a function: what nothing needs may go without anybody noticing.
 
 Inside a dataflow block every pure binding may go, a `match_cast` too. Outside, errors and calls
-that do not end are part of what a program does, so only what calls nothing goes: tuples, their
+that do not end are part of what a program does. So only what calls nothing goes: tuples, their
 fields, constants, names, local functions. Source: TVM `relax.analysis.remove_all_unused`; spec
 "Optimizations".
 """
@@ -80,7 +80,7 @@ _MAY_FAIL = (Call, If, MatchCast, Div, Mod, FloorDiv, FloorMod)
 
 
 class _Uses(ScopedVisitor):
-    """Which variables are needed for which: an edge from a variable to what its binding uses.
+    """The variables that are needed for others: an edge from a variable to what its binding uses.
 
     What stays in any case is needed by the innermost local function around it, by None where there
     is none: a function that nothing needs needs nothing itself.

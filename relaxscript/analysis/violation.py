@@ -1,4 +1,4 @@
-"""What a check found, before anybody knows where it stands in a text."""
+"""A finding of a check, before anybody knows where it stands in a source."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class WellFormedChecker(ScopedVisitor):
             self._report_undeclared(var.name_hint, function)
 
     def _is_captured(self, var: Var) -> bool:
-        """Whether it belongs to a dataflow block around this function, which it does not name."""
+        """True if it belongs to a dataflow block around this function, which it does not name."""
         if not isinstance(var, DataflowVar) or self._home[var] is self.functions[-1]:
             return False
         return not self._is_inside(var)

@@ -1,4 +1,4 @@
-"""Whether a program is well-formed: the criteria of the spec, then its StructInfos once more.
+"""Well-formedness of programs: the criteria of the spec, then the StructInfos once more.
 
 `well_formed_checker.py` goes through the program, `normal_form.py` looks at how it is nested,
 `struct_info_checker.py` derives what is annotated. What they find gets a place in the printed text
@@ -36,10 +36,10 @@ __all__ = ["diagnose_ill_formed", "ill_formed", "violations", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
-    """Whether a module, or a function alone, is well-formed; `ill_formed` says what is not.
+    """True if a module, or a function alone, is well-formed; `ill_formed` says what is not.
 
     With `check_struct_info`, StructInfos are derived again and must not contradict what is
-    annotated, and impure calls must be where they may be.
+    annotated. Impure calls must then be where they may be.
     """
     return not violations(obj, check_struct_info)
 
@@ -49,8 +49,8 @@ def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tupl
 
     The places are in the printed text of `obj`. Code RX03nn stands for criterion nn of the spec; a
     function alone is not asked what only a module can break, and what it calls is not known. Where
-    all criteria are met, the program must be in normal form (RX0325), and where it is, StructInfos
-    are looked at. The cost is that of looking at each node once.
+    all criteria are met, the program must be in normal form (RX0325). Where it is, StructInfos are
+    looked at. The cost is that of looking at each node once.
     """
     found = violations(obj, check_struct_info)
     if not found:
@@ -60,7 +60,7 @@ def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tupl
 
 
 def violations(obj: IRModule | Function, check_struct_info: bool = True) -> list[Violation]:
-    """What `ill_formed` finds, for whoever knows better places than those in the printed text."""
+    """The findings of `ill_formed`, for whoever knows better places than the printed text."""
     if not isinstance(obj, (IRModule, Function)):
         raise TypeError(f"an IRModule or a Function is well-formed or not, {brief(obj)} is neither")
     module = obj if isinstance(obj, IRModule) else None
@@ -83,7 +83,7 @@ def violations(obj: IRModule | Function, check_struct_info: bool = True) -> list
 
 @contextmanager
 def diagnose_ill_formed(obj: IRModule | Function) -> Iterator[None]:
-    """What is refused inside because `obj` is ill-formed is refused as `ill_formed` says it.
+    """Have what is refused inside because `obj` is ill-formed refused as `ill_formed` says it.
 
     A pass that stumbles over a hand-made program knows neither its text nor what else is wrong with
     it. Costs nothing where nothing is refused.
@@ -102,7 +102,7 @@ def diagnose_ill_formed(obj: IRModule | Function) -> Iterator[None]:
 
 
 def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
-    """Whether nothing is known of where a mistake of the program stands but `caller`, who asked."""
+    """True if nothing is known of where a mistake stands but `caller`, who asked."""
     return all(
         found.span in (None, caller) and not found.code.startswith("RX07")
         for found in error.diagnostics

@@ -347,7 +347,7 @@ class BlockBuilder(Normalizer):
             self.set_result(result)
 
     def lookup_binding(self, var: Var) -> Expr | None:
-        """What a variable was bound to by this builder."""
+        """The value that this builder bound to a variable."""
         self._index.update({binding.var: binding.value for binding in self._log})
         self._log.clear()
         return self._index.get(var)
@@ -410,7 +410,7 @@ def _check_leaves_block(result: Expr) -> None:
 
 
 def left_to_devices(deferred: DeferredCheck) -> bool:
-    """Whether only a device is not said, which in a module that lists devices is found out later.
+    """True if only a device is not said: in a module that lists devices it is found out later.
 
     `RealizeVDevice` does that; it refuses what it finds to be on another device.
     """

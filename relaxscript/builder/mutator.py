@@ -82,7 +82,7 @@ class ExprMutator(ScopedVisitor):
     # -- what subclasses say -----------------------------------------------------------------------
 
     def value(self, expr: Expr) -> Expr:
-        """What takes the place of a value that is bound; `expr` itself leaves it as it is."""
+        """The replacement of a value that is bound; `expr` itself leaves it as it is."""
         return expr
 
     def binding(self, binding: Binding) -> None:
@@ -101,7 +101,7 @@ class ExprMutator(ScopedVisitor):
         return value
 
     def result_info(self, func: Function) -> StructInfo | None:
-        """What is declared of the result of a function afterwards."""
+        """The return annotation of a function afterwards."""
         info = func.ret_struct_info
         return info if info is None or not self._replaced else self._replaced.apply(info)
 
@@ -193,7 +193,7 @@ class ExprMutator(ScopedVisitor):
     # -- going through -----------------------------------------------------------------------------
 
     def _mentions_replaced(self, binding: Binding) -> bool:
-        """Whether an annotation of a binding says something of a variable that was replaced."""
+        """True if an annotation of a binding mentions a variable that was replaced."""
         if not self._replaced:
             return False
         infos = [binding.var.struct_info]
@@ -251,7 +251,7 @@ class ExprMutator(ScopedVisitor):
             self._close()
 
     def _info_of_result(self, func: Function, before: Expr, value: Expr) -> StructInfo | None:
-        """What is declared; None, to derive it, where a value that had it no longer has."""
+        """The return annotation; None, to derive it, where a value that had it no longer has."""
         declared = self.result_info(func)
         if declared is None or value is before:
             return declared
@@ -306,5 +306,5 @@ class ExprMutator(ScopedVisitor):
 
 
 def _result_of(body: Expr) -> tuple[Expr, Span | None]:
-    """What a body or branch gives, and where that stands."""
+    """The result of a body or branch, and where that stands."""
     return (body.body, body.body_span) if isinstance(body, SeqExpr) else (body, body.span)

@@ -101,7 +101,7 @@ class Normalizer(ScopeStack):
         return var
 
     def _derived(self, expr: Expr) -> StructInfo:
-        """What is known of a value; of one that is ill-typed, where that may be, what it says."""
+        """The StructInfo of a value; of one that is ill-typed, where that may be, what it says."""
         try:
             return self.context.struct_info(expr)
         except OperandError:
@@ -365,7 +365,7 @@ class Normalizer(ScopeStack):
 
 
 def info_behind_block(info: StructInfo) -> StructInfo:
-    """What is known of a value after its dataflow block: no variable of the block holds a shape."""
+    """The StructInfo of a value after its dataflow block: no variable of the block is in it."""
     return erase_to_well_defined(info, lambda var: not isinstance(var, DataflowVar), None)
 
 
@@ -374,7 +374,7 @@ def _is_simple(expr: Expr) -> bool:
 
 
 def _is_nested(expr: Expr) -> bool:
-    """Whether an operand of a call has operands that must be bound first."""
+    """True if an operand of a call has operands that must be bound first."""
     return any(not _is_simple(inner) for inner in _operands(expr))
 
 
@@ -434,7 +434,7 @@ def _with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
 
 
 def _is_same(info: StructInfo, other: StructInfo) -> bool:
-    """Whether two StructInfos are one; quick for tensors with simple dimensions."""
+    """True if two StructInfos are one; quick for tensors with simple dimensions."""
     if info.__class__ is not TensorStructInfo or other.__class__ is not TensorStructInfo:
         return structural_equal(info, other)
     mine, theirs = info.dims, other.dims
@@ -452,7 +452,7 @@ def _is_same(info: StructInfo, other: StructInfo) -> bool:
 
 
 def _instead_of_condition(info: StructInfo) -> str | None:
-    """What to write where something else than one truth decides."""
+    """The help where something else than one truth decides."""
     match info:
         case TensorStructInfo(dtype=dtype, ndim=ndim) if ndim > 0 and dtype is BOOL:
             return "choose element by element: `R.where(condition, a, b)`"

@@ -91,7 +91,7 @@ class ScopeStack(ABC):
         """Raise when a value cannot fit what was declared."""
 
     def struct_info(self, expr: Expr) -> StructInfo:
-        """What is known of an expression here."""
+        """The StructInfo of an expression here."""
         return self.context.struct_info(expr)
 
     def __init__(self, mod: IRModule | None = None) -> None:
@@ -141,7 +141,7 @@ class ScopeStack(ABC):
         return name
 
     def no_open_function(self) -> DiagnosticError:
-        """What to raise where a binding has no place to stand."""
+        """The error where a binding has no place to stand."""
         return DiagnosticError(
             Diagnostic(
                 "RX0105", "no function is open", caller_span(),
@@ -188,7 +188,7 @@ class ScopeStack(ABC):
         self._scopes[-1].vars.append(var)
 
     def is_visible(self, var: Var) -> bool:
-        """Whether a variable is bound where the next binding stands."""
+        """True if a variable is bound where the next binding stands."""
         # Asked only where a StructInfo has a variable for its shape, which is rare.
         return any(var is known for scope in self._scopes for known in scope.vars)
 
@@ -200,11 +200,11 @@ class ScopeStack(ABC):
 
     @property
     def has_open_scope(self) -> bool:
-        """Whether there is a place where a binding can stand."""
+        """True if there is a place where a binding can stand."""
         return bool(self._scopes)
 
     def is_in_scope(self, var: PrimVar) -> bool:
-        """Whether a shape variable is defined here."""
+        """True if a shape variable is defined here."""
         return var in self._shape_scope
 
     @property

@@ -1,8 +1,8 @@
 """The command `relaxscript`: run, check, print, inspect, explain, doctor.
 
 Start reading at `command.py`, which says what can be written after `relaxscript`; each command has
-a file of its own. `definitions.py` finds the scripts in a Python file without running it,
-`autofix.py` applies the fixes of their mistakes and `writing.py` puts the file back;
+a file of its own. `scripts_in_file.py` finds the scripts in a Python file without running it.
+`autofix.py` applies the fixes of their mistakes and `files.py` puts the file back;
 `json_report.py` and `sarif.py` say the mistakes to other programs.
 """
 

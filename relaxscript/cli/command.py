@@ -1,9 +1,9 @@
 """The command line `relaxscript`, its commands and its exit status.
 
 Data goes to the standard output, complaints go to the standard error. The exit status is 0 when
-all is well, 1 when a program has mistakes or something does not work, and 2 when the command itself
-cannot be carried out: an argument that makes no sense, a file that cannot be read. The commands are
-imported when they are used.
+all is well. It is 1 when a program has mistakes or something does not work. It is 2 when the
+command itself cannot be carried out: an argument that makes no sense, a file that cannot be read.
+The commands are imported when they are used.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def needs() -> list[Need]:
 
 
 def problem_of(need: Need) -> str | None:
-    """Why a need is not met, None when it is. Of the bounds, the lowest version is looked at."""
+    """The reason why a need is not met, else None. Of the bounds, the lowest version counts."""
     try:
         there = metadata.version(need.name)
     except metadata.PackageNotFoundError:

@@ -127,7 +127,8 @@ def write_back(file: str, before: FileText, text: str) -> None:
 
     Encoding, byte order mark, line ends and permissions stay. The new text is written beside the
     file and takes its place in one step. Raises RX0707 when the file may not be written, is no
-    plain file, has changed since it was read, or cannot hold the text; then it stays as it was.
+    plain file, or has changed since it was read. So it does when the file cannot hold the text. The
+    file then stays as it was.
     """
     path = Path(os.path.realpath(file))
     data = encode(file, before, text)

@@ -76,8 +76,8 @@ def definitions(
     """The scripts of a file in their order, and the mistakes that belong to none of them.
 
     The cells of a notebook are one file, of which each is a source. `strict=True` makes errors of
-    the warnings about what can only be checked at run time, where a definition says nothing else;
-    None leaves that to `relaxscript.config` and the environment.
+    the warnings about what only a run can check, where a definition says nothing else. None
+    leaves that to `relaxscript.config` and the environment.
     """
     given = [sources] if isinstance(sources, Source) else sources
     walk = _ScriptFinder(is_strict(strict))
@@ -350,7 +350,7 @@ class _FileNames(Environment):
     """The names that a definition of a file can see, innermost scope first.
 
     What only a run of the file can tell is unknown. It is noted in `unknown`, with a mistake that
-    is reported for it so that whatever depends on it is left unfinished.
+    is reported for it; so whatever depends on it is left unfinished.
     """
 
     def __init__(self, scopes: Sequence[Mapping[str, Any]], reporter: Reporter) -> None:

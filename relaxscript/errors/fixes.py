@@ -17,7 +17,7 @@ __all__ = ["FixedSource", "apply_fixes", "fix_source"]
 
 
 class FixedSource(NamedTuple):
-    """A text, and the diagnostics whose fixes are in it."""
+    """A source, and the diagnostics whose fixes are in it."""
 
     text: str
     applied: tuple[Diagnostic, ...]

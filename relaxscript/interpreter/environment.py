@@ -71,7 +71,7 @@ class Environment:
         return copy
 
     def enter_scope(self) -> SavedScope:
-        """What is known now, to come back to it with `leave_scope`."""
+        """Save what is known now; `leave_scope` comes back to it."""
         self.outside.append(SavedScope(dict(self.values), set(self.bound)))
         return self.outside[-1]
 

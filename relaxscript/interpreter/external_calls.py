@@ -35,7 +35,7 @@ def compile_external(cx: ExpressionContext, e: prim.Call, name: str) -> Run:
 
 
 def compile_address(cx: ExpressionContext, e: prim.PrimExpr) -> Run:
-    """Where an element lies, or what a variable holds."""
+    """The address of an element, or the one that a variable holds."""
     match e:
         case prim.Call(op="tir.address_of", args=(prim.BufferLoad() as load,)):
             return address_of_element(cx, load)

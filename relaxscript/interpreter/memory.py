@@ -41,7 +41,7 @@ __all__ = [
 
 
 def share_pointers(cx: ExpressionContext, params: Iterable[Param]) -> list[Run]:
-    """What lets the pointers of buffers that are parameters stand for their arrays."""
+    """The steps that let the pointers of parameters stand for the arrays of their buffers."""
     return [
         share_memory(cx, param.buffer, param.buffer.data)
         for param in params
@@ -60,7 +60,7 @@ def share_memory(cx: ExpressionContext, buffer: tir.Buffer, data: prim.Var) -> R
 
 
 def has_memory(cx: ExpressionContext, buffer: tir.Buffer) -> bool:
-    """Whether there is memory for a buffer, be it that of its pointer."""
+    """True if there is memory for a buffer, be it that of its pointer."""
     data = buffer.data
     known = data is not None and cx.layout.find(data) is not None
     return known or cx.layout.find(buffer) is not None

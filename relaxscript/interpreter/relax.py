@@ -374,13 +374,13 @@ class Interpreter(CallEvaluator):
 
 
 def _is_signature_check(value: relax.Expr) -> bool:
-    """Whether a value is a check of arguments or of a result, which each call makes by itself."""
+    """True for a check of arguments or of a result, which each call makes by itself."""
     check = check_of(value)
     return check is not None and check[0] != MATCH_CAST
 
 
 def _comes_from_outside(value: relax.Expr) -> bool:
-    """Whether a value may come from a function outside of the program, and is not checked yet."""
+    """True if a value may come from a function outside of the program, and is unchecked."""
     match value:
         case relax.Call(op=relax.Op() as op):
             traits = traits_of(op)

@@ -40,9 +40,9 @@ def evaluate(func: tir.PrimFunc, args: Sequence[Any], module: IRModule | None = 
 
     `args` are numpy arrays for buffers and Python numbers for scalars, in the order of
     `func.params`; `module` holds the functions that it calls. Gives what `T.ret` returns, else
-    None. Raises `VMError` where arguments do not fit the signature, an index is out of bounds, an
-    integer is divided by zero or an assertion fails. Raises `DiagnosticError` where the program has
-    no meaning on a CPU.
+    None. Raises `VMError` where arguments do not fit the signature or an index is out of bounds.
+    So it does where an integer is divided by zero or an assertion fails. Raises `DiagnosticError`
+    where the program has no meaning on a CPU.
     """
     with np.errstate(all="ignore"):
         try:

@@ -65,7 +65,7 @@ def shorten(value: Any) -> str:
 
 
 def number(value: Any) -> float:
-    """A number as a float; a text is none."""
+    """A number as a float; a string is none."""
     if isinstance(value, str):
         raise TypeError("a string is no number")
     return float(value)

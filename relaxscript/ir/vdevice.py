@@ -19,7 +19,7 @@ _entered: ContextVar[tuple[Target, ...]] = ContextVar("relaxscript_targets", def
 class Target(Node):
     """A target of code generation: a kind such as "llvm", with options; no kind: the null target.
 
-    It is also made of a text with options, "llvm -mcpu=znver4", and of a mapping with "kind".
+    It is also made of a string with options, "llvm -mcpu=znver4", and of a mapping with "kind".
     `build` uses the target of the innermost `with Target(...):` where none is given.
     """
 
@@ -69,9 +69,9 @@ class Target(Node):
 
 
 def as_target(value: Any) -> Target:
-    """A target from its text ("llvm -mcpu=znver4"), a mapping with "kind", or a Target.
+    """A target from a string ("llvm -mcpu=znver4"), a mapping with "kind", or a Target.
 
-    None and the empty text are the null target.
+    None and the empty string are the null target.
     """
     match value:
         case Target():

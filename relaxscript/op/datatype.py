@@ -15,9 +15,9 @@ __all__ = ["astype"]
 def astype(x: Tensor, dtype: DType) -> Tensor:
     """The elements of `x` as values of `dtype`.
 
-    To a narrower float they are rounded to the nearest, from floats to integers towards zero, and
-    to bool they are true unless 0. What does not fit an integer type wraps around where it is an
-    integer, and is undefined where it is a float.
+    To a narrower float they are rounded to the nearest, and from floats to integers towards zero.
+    As bool they are true unless 0. An integer that does not fit an integer type wraps around; what
+    becomes of such a float is undefined.
     """
     found: Tensor = converted(x, dtype.numpy)
     return found

@@ -37,8 +37,8 @@ __all__ = ["linear", "matmul"]
 def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
     """The matrix product of the last two axes; the axes before them broadcast.
 
-    An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
-    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
+    An operand of rank 1 is a row on the left and a column on the right. That axis is absent in the
+    result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
     Without it, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
     dtype = x1.dtype if out_dtype is None else out_dtype.numpy

@@ -1,7 +1,7 @@
 """The order of the elements of every dtype: NaN is the largest and equal to itself, -0 is 0.
 
-numpy puts NaN of the dtypes that it does not have itself (bfloat16, float8) anywhere, and
-takes two NaN in slices for different. Sorting by these keys depends on neither.
+Of dtypes that it does not have itself (bfloat16, float8), numpy puts NaN anywhere. Two NaN in
+slices are different to it. Sorting by these keys depends on neither.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Large arrays a piece at a time, so that what is made on the way stays in the cache.
 
-A copy of a whole tensor in a wider type would take twice its memory and, out of the cache, most of
-the time.
+A copy of a whole tensor in a wider type would take twice its memory. Out of the cache, it would
+take most of the time.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def take(x: Tensor, indices: Scalar, axis: int | None = None, *, mode: str = "fa
     """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
 
     Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be
-    there, "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
+    there. "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
     `IndexError` for an index that is not there. Source: TVM `relax.take`.
     """
     where = (0 if axis is None else axis) % x.ndim

@@ -32,9 +32,8 @@ def unique(
     """The elements of `x` (or its slices along `axis`), each once, in ascending order.
 
     NaN is one element, the largest; -0 is 0. They come in the order in which they are met where
-    `sorted` is False. With any of the `return_…`
-    they are the first of a tuple: behind them, as int64, where each is met first, which of them
-    each element of `x` is, and how many of each there are.
+    `sorted` is False. With any of the `return_…` they are the first of a tuple. Behind them, as
+    int64, are where each is met first, which one each element of `x` is, and their counts.
     """
     rows = x.reshape(x.size, 1) if axis is None else _slices(x, axis)
     first, inverse, counts = _distinct(rank_keys(rows))

@@ -11,11 +11,11 @@
 
 The signature is the schema (`parameters.py` has the words for annotations), the body the meaning,
 `traits` what passes ask for (`traits.py`). Rules of every kind stand in one table, `rules`. A rule
-for inference gets the StructInfo of each operand, already of the kind that the annotation asks for,
-and the attributes. It never sees places in a source: it raises `OperandError` with names of
-operands, and hands what it cannot decide to `context.require` as a `DeferredCheck`.
+for inference gets the attributes, and the StructInfo of each operand. That is already of the kind
+that the annotation asks for. The rule never sees places in a source: it raises `OperandError` with
+names of operands, and hands what it cannot decide to `context.require` as a `DeferredCheck`.
 
-In the call, operands stand in the order of the parameters (or of `order`), and all attributes are
+In the call, operands stand in the order of the parameters (or of `order`). All attributes are
 stored, defaults included, so that one call has one form. Everything that is the same for every call
 is worked out when the operator is defined: `build` and `infer` are on the path of every parser and
 pass. Start reading at `Operator`.
@@ -352,7 +352,7 @@ class Operator:
     def infer(self, call: Call, context: InferContext) -> StructInfo:
         """The StructInfo of a call of this operator.
 
-        Raises `OperandError` for operands that never go together, and gives `context.require` an
+        Raises `OperandError` for operands that never go together. Gives `context.require` a
         `DeferredCheck` for what depends on the values of shape variables.
         """
         args = call.args
@@ -423,7 +423,7 @@ class Operator:
     def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
         """The value of `call`, given those of `call.args` in their order.
 
-        A tuple is a Python tuple, a shape a `runtime.values.Shape`, a scalar as `make_prim`
+        A tuple is a Python tuple, a shape a `runtime.values.Shape`. A scalar is as `make_prim`
         gives it, a callee a Python callable. `sinfo` describes the results where the operator has
         StructInfo arguments: a TensorStructInfo whose dimensions are numbers, or a tuple of these.
         """

@@ -278,7 +278,7 @@ def _vdevice(parameter: Parameter, value: Any) -> VDevice:
 def _device(parameter: Parameter, value: Any) -> VDevice:
     wanted = 'a device, such as `R.device("cpu", 0)`'
     try:
-        # A device of the run time is written as such a text too.
+        # A device of the run time is written as such a string too.
         found = as_vdevice(str(value) if isinstance(value, values.Device) else value)
     except ValueError:
         raise _refusal(parameter, value, wanted) from None

@@ -1,8 +1,8 @@
 """Functions that the rules of operators share: dtypes, devices, dimensions and axes of tensors.
 
 Dimensions are compared by proof. YES goes on, NO is an `OperandError`. UNKNOWN is a `DeferredCheck`
-that runs before the kernel. Equal dimensions are recognised at once where they are the same object
-or the same number, by far the common case.
+that runs before the kernel. Equal dimensions are recognised at once where they are one object or
+one number, by far the common case.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ class VirtualMachine:
         """Have `instrument(func, name, before_run, result, *args)` called around packed calls.
 
         It is called before (result None) and after; when it answers `SKIP_RUN` before, the function
-        is not called and its result is None. A text names a registered function; None ends it.
+        is not called and its result is None. A string names a registered function; None ends it.
         """
         found = get_global_func(instrument) if isinstance(instrument, str) else instrument
         if found is not None and not callable(found):

@@ -280,7 +280,7 @@ _DEVICE = re.compile(r"(?P<kind>[A-Za-z_]\w*)(?::(?P<index>\d+)(?::\w+)?)?")
 
 
 def device(dev_type: str | Device, dev_id: int | None = None) -> Device:
-    """The device that a text such as `"cpu"`, `"cpu:1"` or `"llvm:0:global"` names."""
+    """The device that a string such as `"cpu"`, `"cpu:1"` or `"llvm:0:global"` names."""
     if isinstance(dev_type, Device):
         return dev_type
     found = _DEVICE.fullmatch(dev_type) if isinstance(dev_type, str) else None

@@ -334,9 +334,9 @@ def assert_op(condition: Any, format_args: Any = None, format: Any = "") -> Any:
 def astype(x: Any, dtype: Any) -> Any:
     """The elements of `x` as values of `dtype`.
 
-    To a narrower float they are rounded to the nearest, from floats to integers towards zero, and
-    to bool they are true unless 0. What does not fit an integer type wraps around where it is an
-    integer, and is undefined where it is a float.
+    To a narrower float they are rounded to the nearest, and from floats to integers towards zero.
+    As bool they are true unless 0. An integer that does not fit an integer type wraps around; what
+    becomes of such a float is undefined.
     """
 
 def atan(x: Any) -> Any:
@@ -498,8 +498,8 @@ def divide(x1: Any, x2: Any) -> Any:
 def dot(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """The matrix product of the last two axes; the axes before them broadcast.
 
-    An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
-    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
+    An operand of rank 1 is a row on the left and a column on the right. That axis is absent in the
+    result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
     Without it, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
 
@@ -727,8 +727,8 @@ def make_closure(func: Any, args: Any) -> Any:
 def matmul(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """The matrix product of the last two axes; the axes before them broadcast.
 
-    An operand of rank 1 is a row on the left and a column on the right, and that axis is absent in
-    the result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
+    An operand of rank 1 is a row on the left and a column on the right. That axis is absent in the
+    result, as in `numpy.matmul`. With `out_dtype` the products are added up in that dtype.
     Without it, floats of 16 bits or fewer are added up in float32 and rounded once.
     """
 
@@ -1187,8 +1187,8 @@ class nn:
     def pad(data: Any, pad_width: Any, pad_mode: Any = "constant", pad_value: Any = 0.0) -> Any:
         """`data` with more elements before and behind, two numbers in `pad_width` for each axis.
 
-        They are `pad_value` ("constant"), the elements in reverse without the first ("reflect"), the
-        nearest element ("replicate", "edge"), or those of the other end ("circular").
+        They are `pad_value` ("constant") or the elements in reverse without the first ("reflect"). Or
+        they are the nearest element ("replicate", "edge") or those of the other end ("circular").
         """
 
     @staticmethod
@@ -1398,7 +1398,7 @@ def take(x: Any, indices: Any, axis: Any = None, *, mode: Any = "fast") -> Any:
     """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
 
     Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be
-    there, "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
+    there. "clip" takes the nearest that is there, "wrap" counts on from the other end. Raises
     `IndexError` for an index that is not there. Source: TVM `relax.take`.
     """
 
@@ -1463,9 +1463,8 @@ def unique(
     """The elements of `x` (or its slices along `axis`), each once, in ascending order.
 
     NaN is one element, the largest; -0 is 0. They come in the order in which they are met where
-    `sorted` is False. With any of the `return_…`
-    they are the first of a tuple: behind them, as int64, where each is met first, which of them
-    each element of `x` is, and how many of each there are.
+    `sorted` is False. With any of the `return_…` they are the first of a tuple. Behind them, as
+    int64, are where each is met first, which one each element of `x` is, and their counts.
     """
 
 def variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:

@@ -42,7 +42,7 @@ def _call(name: str, args: tuple[Expr, ...], info: StructInfo, span: Span | None
 
 
 def check_of(value: Expr) -> tuple[str, tuple[Expr, ...], StructInfo] | None:
-    """Which of these checks an expression is, of what, and what is demanded; None for no check."""
+    """The check that an expression is, of what, and what is demanded; None for no check."""
     match value:
         case Call(
             op=call_builtin_with_ctx.op,

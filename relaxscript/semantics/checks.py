@@ -228,7 +228,7 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
 def _shape_variable_values(
     wanted: FuncStructInfo, variables: Sequence[prim.Var]
 ) -> Callable[[object], list[int | None]]:
-    """What the run-time structural information of a closure says of shape variables of a type."""
+    """The shape variables of a type by the run-time structural information of a closure."""
 
     def sizes(info: object) -> list[int | None]:
         if not isinstance(info, FuncStructInfo):

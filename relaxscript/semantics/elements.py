@@ -41,7 +41,7 @@ def require_inside(
 
 
 def number_conversion(dtype: DataType) -> Callable[[Any], Any] | None:
-    """What makes a number of `array.item(...)`, or None when it is one already."""
+    """The function that makes a number of `array.item(...)`, or None when it is one already."""
     if dtype.is_float:
         return None if dtype in ("float16", "float32", "float64") else float
     return int if dtype.bits < 8 and not dtype.is_bool else None

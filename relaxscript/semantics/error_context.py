@@ -57,7 +57,7 @@ def name_operands(call: relax.Call) -> Iterator[None]:
 
 
 def span_of_binding(binding: relax.Binding) -> Span | None:
-    """What a binding computes: the value, or the whole of a match_cast."""
+    """The place of what a binding computes: the value, or the whole of a match_cast."""
     if isinstance(binding, relax.MatchCast):
         return binding.span or binding.value.span
     value = binding.value
@@ -98,13 +98,13 @@ def span_of_body(seq: relax.SeqExpr) -> Span | None:
 
 
 def span_of_result(function: relax.Function) -> Span | None:
-    """What a function returns: to blame when it does not fit the return annotation."""
+    """The place of what a function returns: to blame when it does not fit the return annotation."""
     body = function.body
     return getattr(body, "body_span", None) or body.span or function.span
 
 
 def is_from_inside(error: VMError, place: Span | None) -> bool:
-    """Whether a failure comes from something that was called at `place`, not from `place` itself.
+    """True if a failure comes from something called at `place`, not from `place` itself.
 
     That is a PrimFunc with places of its own, or a run inside a packed function.
     """
@@ -113,13 +113,13 @@ def is_from_inside(error: VMError, place: Span | None) -> bool:
 
 
 def name_of_matched(binding: relax.MatchCast) -> str:
-    """What a match_cast looks at."""
+    """The name of what a match_cast looks at."""
     name = getattr(binding.value, "name_hint", None)
     return f"`{name}`" if name else "the value matched"
 
 
 def name_of_result(binding: relax.Binding, held: Callable[[relax.Var], Any]) -> str:
-    """What gave a variable its value: a function that was called, else the variable.
+    """The name of what gave a variable its value: a function that was called, else the variable.
 
     `held` gives the value of a variable: a function that is a value is called what it calls itself.
     """

@@ -42,7 +42,7 @@ class FrameLayout:
 
 
 class Rules(NamedTuple):
-    """What expressions use of memory, loops and other functions."""
+    """The rules by which expressions use memory, loops and other functions."""
 
     slot_of: Callable[[ExpressionContext, tir.Buffer, Span | None], int]
     reduction: Callable[[ExpressionContext, Reduce], Run]

@@ -147,7 +147,7 @@ def scale_by_power_of_two(x: PrimExpr, n: PrimExpr) -> PrimExpr:
 
 
 def float_class(x: PrimExpr, classes: prim.IntImm) -> PrimExpr:
-    """Whether `x` is in one of the classes, a bit each: from NaN over -inf to +inf."""
+    """True where `x` is in one of the classes, a bit each: from NaN over -inf to +inf."""
     size, test = T["fabs"](x), classes.value
     zero, infinity = (_number(v, x.dtype) for v in (0.0, float("inf")))
     finfo: Any = ml_dtypes.finfo
@@ -231,7 +231,7 @@ def _bit_pattern(step: int, bits: int) -> int:
 
 
 def _funnel_amounts(n: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
-    """How far a funnel shift goes, and what is left of the width."""
+    """The bits that a funnel shift goes, and those left of the width."""
     width = n.dtype.bits
     amount = T["bitwise_and"](n, _number(width - 1, n.dtype))
     return amount, prim.Sub.make(_number(width, n.dtype), amount)
@@ -271,7 +271,7 @@ def three_way_compare(kind: str) -> Meaning:
 
 
 def _limit(x: PrimExpr) -> PrimExpr:
-    """What a result that is too far from zero becomes, by the sign of `x`."""
+    """The result in place of one that is too far from zero, by the sign of `x`."""
     low, high = T["min_value"](x.dtype), T["max_value"](x.dtype)
     if x.dtype.kind == "uint":
         return high
@@ -362,6 +362,6 @@ def reverse_lanes(vector: PrimExpr) -> PrimExpr:
 
 
 def lane_mask(result: DataType, base: PrimExpr, limit: PrimExpr) -> PrimExpr:
-    """Which of the indices from a base on lie below a limit."""
+    """The mask of the indices from a base on that lie below a limit."""
     as_ = DataType(f"uint{base.dtype.bits}")
     return T["get_active_lane_mask"](result, _to(as_, base), _to(as_, limit))

@@ -62,7 +62,7 @@ _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class Kind(NamedTuple):
-    """What a word may be: in words of a message, and as a test."""
+    """The operands that a word may be: in words of a message, and as a test."""
 
     text: str
     accepts: Callable[[DataType], bool]
@@ -125,7 +125,7 @@ class LLVMIntrinsic(NamedTuple):
 
 
 def suffix_of(dtype: DataType) -> str:
-    """How names of LLVM spell a dtype: "v4f32" for float32x4."""
+    """The spelling of a dtype in names of LLVM: "v4f32" for float32x4."""
     lanes = f"v{dtype.lanes}" if dtype.lanes > 1 else ""
     match dtype.kind:
         case "handle":

@@ -82,14 +82,14 @@ def _lower_to_allocation(s: BufferRealize) -> tir.Stmt:
 
 
 def _extent(extent: PrimExpr, condition: PrimExpr) -> PrimExpr:
-    """How many elements there are along an axis."""
+    """The number of elements along an axis."""
     if isinstance(condition, prim.IntImm) and condition.value:
         return extent
     return prim.Select.make(condition, extent, prim.const(0, extent.dtype))
 
 
 def _name(s: BufferRealize) -> str:
-    """How messages call the memory, whose indices may not be those of the buffer."""
+    """The name of the memory in messages; its indices may not be those of the buffer."""
     if all(_is_zero(bound.min) for bound in s.bounds):
         return s.buffer.name
     ends = [(bound.min, bound.min + bound.extent) for bound in s.bounds]
@@ -126,7 +126,7 @@ def _shift_indices(s: BufferRealize, memory: tir.Buffer, starts: list[PrimExpr])
 
 
 def _subtract(index: PrimExpr, start: PrimExpr) -> PrimExpr:
-    """How far an index, or each lane of one, lies from the start."""
+    """The distance of an index, or of each lane of one, from the start."""
     if _is_zero(start):
         return index
     if isinstance(index, prim.Ramp):

@@ -79,7 +79,7 @@ def closure_maker(info: FuncStructInfo, count: int) -> Callable[..., Closure]:
 
 
 def _struct_info_of(value: Any) -> StructInfo:
-    """What a value says of shape variables: its dimensions, its number, those of its fields."""
+    """The StructInfo by which a value tells shape variables: dimensions, a number, or fields."""
     match value:
         case Shape():
             return ShapeStructInfo.make(_dims(value), len(value))

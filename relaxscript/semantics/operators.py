@@ -100,7 +100,7 @@ def _describing_errors(operator: Operator, call: Call) -> _Run:
 
 
 def _on_arrays(operator: Operator, call: Call) -> _Run | None:
-    """What runs where all values of `call.args` are arrays, and arguments of the meaning."""
+    """The function for where all values of `call.args` are arrays, and arguments of the meaning."""
     operands = [p for p in operator.parameters if p.is_operand]
     plain = all(p.kind == "operand" and p.wants in ("tensor", "scalar") for p in operands)
     if not plain or operator.operand_names(call) != tuple(p.name for p in operands):
@@ -169,7 +169,7 @@ def _abstract_value(value: Any) -> Expr:
 
 
 def _describe(name: str, value: Any) -> list[str]:
-    """What an operand is; of a tuple, what its first fields are."""
+    """The facts about an operand; of a tuple, those about its first fields."""
     if type(value) is not tuple or not value:
         return [f"`{name}` is {kind_of(value)}"]
     return [f"`{name}[{i}]` is {kind_of(item)}" for i, item in enumerate(value[:_SHOWN])]

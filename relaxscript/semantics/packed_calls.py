@@ -35,7 +35,7 @@ __all__ = ["PackedCall"]
 
 
 class _Operand(NamedTuple):
-    """How an operand is put together from the words: a text, a number, or an array."""
+    """An operand as it is put together from the words: a string, a number, or an array."""
 
     kind: str
     text: str = ""
@@ -96,7 +96,7 @@ class PackedCall:
             raise
 
     def _int32(self, result: Any) -> int:
-        """What the function returned as the PrimFunc gets it."""
+        """The result of the function as the PrimFunc gets it."""
         if result is None:
             return 0
         try:

@@ -1,9 +1,9 @@
 """The calling convention of PrimFuncs: parameters, arguments that fit, shape variables they bind.
 
 `PrimFuncSignature(func)` is made once; `bind(args)` checks arguments and gives a frame. First each
-dimension, stride and offset that is a variable takes its value, after the scalar parameters and
-over all buffers. Then all others are compared with what they must be. Every executor uses the same
-signatures, so all refuse the same arguments in the same words.
+dimension, stride and offset that is a variable takes its value. That is after the scalar parameters
+and over all buffers. Then all others are compared with what they must be. Every executor uses the
+same signatures, so all refuse the same arguments in the same words.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Extent:
     expected: prim.PrimExpr
 
     def actual(self, args: Sequence[Any]) -> int:
-        """What an argument has in this place; strides count elements."""
+        """The size of an argument in this place; strides count elements."""
         array = args[self.param]
         match self.kind:
             case "dimension":
@@ -151,12 +151,12 @@ class PrimFuncSignature:
 
     @property
     def sources(self) -> list[Extent]:
-        """Where each of `variables` takes its value."""
+        """The places where each of `variables` takes its value."""
         return [extent for _, extent in self._binds]
 
     @property
     def checks(self) -> list[Extent]:
-        """What is compared with the arguments when all variables have their values."""
+        """The extents that are compared with the arguments when all variables have values."""
         return self._checks
 
     def bind(self, args: Sequence[Any]) -> Frame:
@@ -171,7 +171,7 @@ class PrimFuncSignature:
         return frame
 
     def _expected(self) -> list[tuple[Extent, Run]]:
-        """What computes the extents that are compared, made once."""
+        """The extents that are compared, with the functions that compute them; made once."""
         if self._compiled is None:
             cx = ExpressionContext(self.layout, DIMENSIONS)
             cx.wraps = lambda: tir_errors.too_large(self.name)
@@ -257,7 +257,7 @@ class PrimFuncSignature:
         )
 
     def _because(self, expected: prim.PrimExpr, frame: Frame) -> str:
-        """What is expected, and where its variables got their values, in parentheses."""
+        """The expected value, and where its variables got theirs, in parentheses."""
         if isinstance(expected, prim.IntImm):
             return ""
         origins = []
@@ -296,7 +296,7 @@ def element_type(buffer: tir.Buffer) -> np.dtype[Any]:
 
 
 def overlaps_itself(array: Array) -> bool:
-    """Whether an array has elements that share memory, as broadcast ones do."""
+    """True if an array has elements that share memory, as broadcast ones do."""
     if array.flags.c_contiguous or array.size <= 1:
         return False
     axes = [

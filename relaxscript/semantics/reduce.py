@@ -17,7 +17,7 @@ __all__ = ["initial_values"]
 
 
 def initial_values(e: Reduce) -> tuple[prim.PrimExpr, ...]:
-    """What the accumulators start from; raises `DiagnosticError` where dtypes disagree."""
+    """The first values of the accumulators; raises `DiagnosticError` where dtypes disagree."""
     combiner = e.combiner
     initial = e.init or combiner.identity_element
     if len(initial) != len(e.source):

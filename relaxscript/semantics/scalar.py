@@ -89,7 +89,7 @@ def truncated_quotient(a: int, b: int) -> int:
 
 
 def truncated_remainder(a: int, b: int) -> int:
-    """What is left by `truncated_quotient`; it has the sign of `a`."""
+    """The remainder of `truncated_quotient`; it has the sign of `a`."""
     return a - b * truncated_quotient(a, b)
 
 

@@ -52,7 +52,7 @@ _DECLARATIONS = (tir.LetStmt, tir.AssertStmt, tir.Allocate, tir.AllocateConst, t
 
 
 def start_of_axis(axis: tir.IterVar) -> prim.PrimExpr:
-    """Where a reduction axis starts."""
+    """The start of a reduction axis."""
     return prim.const(0, axis.var.dtype) if axis.dom is None else axis.dom.min
 
 

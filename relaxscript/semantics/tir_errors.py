@@ -246,6 +246,6 @@ def check_axes(s: tir.BlockRealize) -> None:
 
 
 def missing_return(name: str, dtype: DataType, span: Span | None = None) -> VMError:
-    """What is said where a function comes to its end and was to give a number."""
+    """The error where a function comes to its end and was to give a number."""
     message = f"`{name}` ends without returning the {dtype} that it declares"
     return VMError(message, code="RX0605", span=span)

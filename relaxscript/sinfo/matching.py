@@ -6,7 +6,7 @@ are known around it (`outer_shape_vars`). Those that stand alone in its result t
 from the run-time structural information of a closure.
 
 Sources: spec "Expressing Shape Dimensions", "Auxiliary Procedures" (get_shape_var_mapping, with a
-variable of the first mapped to the dimension of the second, for shapes and Prim values too; what a
+variable of the first mapped to the dimension of the second, for shapes and scalars too; what a
 function type binds itself is not unbound, so it is mapped where that type is compared).
 """
 

@@ -206,8 +206,8 @@ def check_outcomes(
 ) -> None:  # fmt: skip
     """Assert that a run by `name` ended as one by `first` did: outcomes, values or errors.
 
-    Where both end in errors these must have the same code, and with `words` say the same of the
-    same place. Raises `AssertionError` that names both.
+    Where both end in errors these must have the same code. With `words` they must say the same of
+    the same place. Raises `AssertionError` that names both.
     """
     actual, expected = _as_outcome(actual), _as_outcome(expected)
     values = (actual.value, expected.value)

@@ -10,7 +10,7 @@
 
 Every diagnostic of the program is listed and no other: errors, warnings, and failures of runs
 (`VMError`), each with its exact place, code and words. `expectations.py` describes the notation. A
-program is the body of a function, or a text. A failing check shows what was found in the same
+program is the body of a function, or a string. A failing check shows what was found in the same
 notation, ready to be pasted. Start reading at `check_rejected`.
 """
 
@@ -52,7 +52,7 @@ Program = str | Callable[[], object]
 Parse = Callable[[str, str], object]
 P = TypeVar("P", bound=Callable[[], object])
 
-# The name of a program that is given as a text; a text whose fixes were applied has another.
+# The name of a program that is given as a string; one whose fixes were applied has another.
 FILENAME = "<rejected program>"
 FIXED = "<fixed program>"
 
@@ -63,8 +63,8 @@ ROUNDS = 5
 def rejected(program: P) -> P:
     """Check the program that the body of a function is.
 
-    A function inside another is checked at once, in the middle of a test; one at the top of a
-    module becomes a test that checks when it is called, and whose `program` it is.
+    A function inside another is checked at once, in the middle of a test. One at the top of a
+    module becomes a test that checks when it is called; its `program` is the function.
     """
     if "<locals>" in program.__qualname__:
         check_rejected(program)

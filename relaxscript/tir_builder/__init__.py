@@ -23,9 +23,10 @@
                 T.writes(y[vi, vj])
                 y[vi, vj] = T.max(x[vi, vj], T.float32(0.0))
 
-Start reading at `builder.py`; `scope.py` is what `with` opens, `block.py` a block that is being
-made, `operands.py` what the parts of statements become, `access.py` what a block reads and writes,
-`mistake.py` what is wrong, by the name of a part: whoever knows places makes a diagnostic of it.
+Start reading at `builder.py`. `scope.py` is what `with` opens, `block.py` a block that is being
+made. `operands.py` is what the parts of statements become, `access.py` what a block reads and
+writes. `mistake.py` is what is wrong, by the name of a part: whoever knows places makes a
+diagnostic of it.
 """
 
 from __future__ import annotations

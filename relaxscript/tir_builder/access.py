@@ -30,7 +30,7 @@ Interval: TypeAlias = "tuple[PrimExpr, PrimExpr] | None"
 
 
 class AccessRegions(NamedTuple):
-    """What a block reads and writes, and the buffers of which its address hides that."""
+    """The regions that a block reads and writes; of `hidden` buffers the address hides them."""
 
     reads: tuple[BufferRegion, ...]
     writes: tuple[BufferRegion, ...]
@@ -41,7 +41,7 @@ def access_regions(
     parts: Iterable[Stmt], local: Iterable[Buffer], matched: Mapping[Buffer, BufferRegion],
     around: Iterable[Buffer], has_init: bool,
 ) -> AccessRegions:  # fmt: skip
-    """What statements of a block read and write; `local` buffers are the block's own.
+    """The regions that statements of a block read and write; `local` buffers are its own.
 
     `matched` buffers are other names of regions; those `around` may be known by their address.
     """
@@ -169,7 +169,7 @@ class _Accesses:
                 self.touch(self.reads, arg.buffer, [None] * arg.buffer.ndim)
 
     def address(self, var: Var) -> None:
-        """Who has the address of a buffer does with it what nobody can see."""
+        """Note a buffer whose address is taken: nobody can see what is done with it then."""
         buffer = self.pointers.get(var)
         if buffer is not None:
             self.hidden[buffer] = None
@@ -247,7 +247,7 @@ class _Accesses:
         return (ends[0], ends[1]) if factor.value >= 0 else (ends[1], ends[0])
 
     def is_fixed(self, e: PrimExpr) -> bool:
-        """Whether an expression has one value while the block runs once."""
+        """True if an expression has one value while the block runs once."""
         pending: list[Node] = [e]
         while pending:
             node = pending.pop()

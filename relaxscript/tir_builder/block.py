@@ -222,7 +222,7 @@ class OpenBlock:
         self.annotations.update(attributes(attrs, "attrs"))
 
     def init(self, written: str = "T.init") -> Scope:
-        """What the block does first wherever its reduction axes start: `with b.init():`."""
+        """The first statements of the block wherever its reduction axes start: `with b.init():`."""
         self._check_inside(written)
         if self.init_stmt is not None:
             raise TIRError("", "this block has an `init` already", code="RX0504")
@@ -249,7 +249,7 @@ class OpenBlock:
             )  # fmt: skip
 
     def _check_outside(self, mentioned: Node, part: str, callee: str) -> None:
-        """What a block says of itself cannot depend on what its statements bind."""
+        """Refuse what a block says of itself where it depends on what its statements bind."""
         for inner in walk(mentioned):
             if isinstance(inner, Var) and inner in self.bound:
                 raise TIRError(
@@ -259,7 +259,7 @@ class OpenBlock:
                 )  # fmt: skip
 
     def _check_before_axes(self, mentioned: Node, part: str, callee: str) -> None:
-        """What decides about a run of a block is known before its axes have their values."""
+        """Refuse what decides about a run of a block where it needs the values of its axes."""
         axes = {axis.var for axis in self.iter_vars}
         for inner in walk(mentioned):
             if isinstance(inner, Var) and inner in axes:
@@ -347,7 +347,7 @@ def attributes(value: Any, part: str) -> Attrs:
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """What an attribute holds, inside of dicts and sequences too."""
+    """The values that an attribute holds, inside of dicts and sequences too."""
     if isinstance(value, (Mapping, list, tuple)):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _items(item)

@@ -153,7 +153,7 @@ class TIRBuilder:
         return sequence_of(self.items)
 
     def at(self, part: str) -> Span | None:
-        """Where a part of what is made next stands."""
+        """The place of a part of what is made next."""
         return self.span if self.places is None else self.places(part)
 
     def check_unfinished(self, what: str) -> None:
@@ -515,7 +515,7 @@ class TIRBuilder:
         return Scope(self, called, close, value, loops=len(domains))
 
     def while_(self, condition: Any) -> Scope:
-        """What is done again and again as long as a condition holds."""
+        """A loop: statements that are run again as long as a condition holds."""
         e, span = as_condition(condition, "condition", self.at("condition")), self.span
         return Scope(self, "T.While", lambda body: tir.While.make(e, body, span=span))
 
@@ -539,11 +539,11 @@ class TIRBuilder:
         return scope
 
     def then(self) -> Scope:
-        """What is done when the condition of the `if_` around it holds."""
+        """The statements for when the condition of the `if_` around it holds."""
         return self._way("T.Then")
 
     def else_(self) -> Scope:
-        """What is done when the condition of the `if_` around it does not hold."""
+        """The statements for when the condition of the `if_` around it does not hold."""
         return self._way("T.Else")
 
     def _way(self, written: str) -> Scope:

@@ -1,8 +1,8 @@
-"""What the parts of statements of TIR become: scalars, conditions, indices, ranges, regions.
+"""The parts of statements of TIR as nodes: scalars, conditions, indices, ranges, regions.
 
-Each function takes a value as a program has it, and the name of the part that it stands for, by
-which a mistake is known. Plain numbers are int32 (int64 where they do not fit) and float32, unless
-something beside them says more. What is made here has the place `span`.
+Each function takes a value as a program has it, and the name of the part that it stands for. A
+mistake is known by that name. Plain numbers are int32 (int64 where they do not fit) and float32,
+unless something beside them says more. What is made here has the place `span`.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def range_between(
 
 
 def domain_bounds(domain: Any, part: str, span: Span | None = None) -> tuple[Any, Any]:
-    """Where the domain of an axis begins and ends; plain numbers as they are."""
+    """The bounds of the domain of an axis; plain numbers as they are."""
     match domain:
         case (begin, end):
             low, high = begin, end
@@ -249,7 +249,7 @@ def index_of(value: Any, part: str, span: Span | None = None) -> PrimExpr:
 def slice_bounds(
     extent: PrimExpr, value: slice, part: str, span: Span | None = None
 ) -> tuple[PrimExpr, PrimExpr]:
-    """Where a slice of a dimension begins and ends, in one dtype."""
+    """The bounds of a slice of a dimension, in one dtype."""
     low = 0 if value.start is None else value.start
     high = plain_extent(extent) if value.stop is None else value.stop
     if type(low) is int and type(high) is int:

@@ -1,4 +1,4 @@
-"""What `with` opens: statements are collected inside, and become one where it ends."""
+"""The scopes that `with` opens: statements are collected inside, and become one at the end."""
 
 from __future__ import annotations
 

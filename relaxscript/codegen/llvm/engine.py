@@ -4,7 +4,7 @@ The engine is made when the first module is compiled: one LLJIT for the process,
 for this computer. Linked code lives as long as its `Code`. Compiling holds a lock, running does
 not.
 
-No flag of fast arithmetic is ever set and no multiplication is fused with an addition, so results
+No flag of fast arithmetic is ever set, and no multiplication is fused with an addition. So results
 do not depend on the level of optimisation.
 """
 
@@ -71,10 +71,10 @@ class Engine:
 
     @contextmanager
     def optimised(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
-        """The module of a text after optimisation, and its machine; both end here.
+        """The module of a source after optimisation, and its machine; both end here.
 
         A module must go before its context, which Python's collector does not know: so neither
-        is ever left to it. Raises `InternalError` where LLVM refuses the text.
+        is ever left to it. Raises `InternalError` where LLVM refuses the source.
         """
         llvm, machine = self.llvm, self.machine(level)
         with (

@@ -1,10 +1,10 @@
 """From PrimFuncs to the text of an LLVM module.
 
 Every PrimFunc is a function `i32 (ptr details, parameters..., variables...)`: buffers are pointers,
-integers and bools i64, floats double; the variables are the dimensions, strides and offsets that
-the buffers define, each i64, in the order of `semantics.prim_func_abi.Signature`, and behind these
-the sizes in bytes of parameters that are plain memory. Who calls has
-checked that arguments fit the signature. The result is 0, or the number of a tir_errors.
+integers and bools i64, floats double. The variables, each i64, are the dimensions, strides and
+offsets that the buffers define, in the order of `semantics.prim_func_abi.PrimFuncSignature`. Behind
+these are the sizes in bytes of parameters that are plain memory. Who calls has checked that
+arguments fit the signature. The result is 0, or the number of a failure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ctrl-C, and every other signal that Python handles, in code that loops without a bound.
 
 Python runs the handlers of signals between its own steps, of which code has none. So each `while`
-looks at the clock every few rounds and, once a second, calls Python, which runs what is pending;
-what a handler raises ends the code with a failure. A round costs about a nanosecond more.
+looks at the clock every few rounds. Once a second it calls Python, which runs what is pending; what
+a handler raises ends the code with a failure. A round costs about a nanosecond more.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _polls() -> Iterator[int]:
     """1 for each call, 0 where the handler of a signal raised.
 
     A generator that is resumed is inside its `try` from the first step on. Handlers run at the
-    first step of whatever Python runs, which in a function that is called is before any `try`.
+    first step of whatever Python runs: in a function that is called, that is before any `try`.
     """
     answer = 1
     while True:

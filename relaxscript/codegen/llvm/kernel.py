@@ -88,8 +88,8 @@ def _options(given: Mapping[str, Any]) -> Options:
 class Kernel:
     """A compiled PrimFunc; any number of threads may call it at once.
 
-    Called with numpy arrays and numbers in the order of `func.params`, it writes into the arrays
-    and gives what `T.ret` returns, else None. Raises `VMError` as `interpreter.tir.evaluate` does;
+    Called with numpy arrays and numbers in the order of `func.params`, it writes into the arrays.
+    It gives what `T.ret` returns, else None. Raises `VMError` as `interpreter.tir.evaluate` does;
     compiled without `check`, it reads and writes wherever its indices lead.
     """
 

@@ -1,9 +1,9 @@
 """Code for memory: new memory, views, regions.
 
 Small memory of constant size lives on the stack, other memory on the heap until the function ends.
-It begins as zeros where `Options.zero_memory` wants it, so that a program of somebody else's does
-not read what the process kept there before; otherwise it is not initialised. A view is compared
-with the memory behind it where it is declared, so that what lies in the view lies in the memory.
+It begins as zeros where `Options.zero_memory` wants it: then a program of somebody else's does not
+read what the process kept there before. Otherwise it is not initialised. A view is compared with
+the memory behind it where it is declared: what lies in the view then lies in the memory.
 Dimensions that do not fit their dtype are refused.
 """
 

@@ -1,8 +1,8 @@
 """Facts about integers where code is being written, and the indices they prove inside.
 
 Code computes with integers that wrap, `arith` with mathematical ones. So an expression is first
-read as one over variables of our own: each definition of a variable of the program makes a new one,
-and so does every part that may wrap, or that memory or a call decides. What is said of these
+read as one over variables of our own. Each definition of a variable of the program makes a new one.
+So does every part that may wrap, or that memory or a call decides. What is said of these
 variables stays true wherever they are in scope; only conditions end with the statement they guard.
 
 `T.assume` is not believed: it is what the program claims, and nothing makes sure of it.

@@ -1,8 +1,8 @@
 """Floats of at most eight bits: bytes in memory, `float`s in registers.
 
-No CPU computes with them, so both ways go through tables that are made from ml_dtypes, which has
-the last word on rounding: the value of each code, and for each code the least `float` that is
-rounded to it or beyond, which a binary search finds.
+No CPU computes with them, so both ways go through tables that are made from ml_dtypes. It has the
+last word on rounding. One table has the value of each code. Another has for each code the least
+`float` that is rounded to it or beyond, which a binary search finds.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def emit_block(cx: FunctionContext, s: tir.BlockRealize) -> None:
 
 
 def enter_block(cx: FunctionContext, block: tir.Block, values: Sequence[prim.PrimExpr]) -> None:
-    """What a block does before its body."""
+    """Write the code of what a block does before its body."""
     for axis, value in zip(block.iter_vars, values, strict=True):
         assign_variable(cx, axis.var, value)
     for buffer in block.alloc_buffers:

@@ -1,7 +1,7 @@
 """Convolution as matrix products: the elements under each window make one column of a matrix.
 
-The columns are copied for a part of the windows at a time, so that they stay in the cache and take
-no more memory than `_PART`; a kernel of one element needs no copy at all. Source: K. Chellapilla,
+The columns are copied for a part of the windows at a time. So they stay in the cache and take no
+more memory than `_PART`; a kernel of one element needs no copy at all. Source: K. Chellapilla,
 S. Puri, P. Simard, "High performance convolutional neural networks for document processing", 2006.
 """
 

@@ -32,8 +32,8 @@ def pad(
 ) -> Tensor:
     """`data` with more elements before and behind, two numbers in `pad_width` for each axis.
 
-    They are `pad_value` ("constant"), the elements in reverse without the first ("reflect"), the
-    nearest element ("replicate", "edge"), or those of the other end ("circular").
+    They are `pad_value` ("constant") or the elements in reverse without the first ("reflect"). Or
+    they are the nearest element ("replicate", "edge") or those of the other end ("circular").
     """
     if not data.ndim:
         return data.copy()

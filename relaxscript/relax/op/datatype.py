@@ -1,4 +1,4 @@
-"""Names that users know as `relax.op.datatype`: conversions between data types."""
+"""Names that users know as `relax.op.datatype`: conversions between dtypes."""
 
 from __future__ import annotations
 

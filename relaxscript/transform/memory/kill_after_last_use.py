@@ -40,8 +40,8 @@ class KillAfterLastUse(FunctionPass):
         return b
 
     Every variable of a value is killed when the last of them has had its last use. Parameters, what
-    is returned, constants, numbers and shapes are not killed, nor is anything that may be one of
-    these, or that the program kills itself. What an outer scope binds is killed there, behind the
+    is returned, constants, numbers and shapes are not killed, nor is what may be one of these. Nor
+    is anything that the program kills itself. What an outer scope binds is killed there, behind the
     `if` whose branch has the last use. Source: TVM `relax.transform.KillAfterLastUse`.
     """
 

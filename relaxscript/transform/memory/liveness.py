@@ -1,8 +1,8 @@
 """After which binding nothing looks at a value any more.
 
-Variables that may stand for one value, or for a value and what is inside it, are a group, which
-lives until the last use of any of them. A tensor that is cut out of a storage keeps the group of
-the storage alive, not the other way round. Start at `ends_of_lifetimes`.
+Variables that may stand for one value, or for a value and what is inside it, are a group. It lives
+until the last use of any of them. A tensor that is cut out of a storage keeps the storage's group
+alive, not the other way round. Start at `ends_of_lifetimes`.
 """
 
 from __future__ import annotations

@@ -73,9 +73,9 @@ class Pass(ABC):
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module, under the instruments of the current `PassContext`.
 
-        Raises `TypeError` for what is no module, `DiagnosticError` (RX0703) for an unknown required
-        pass, and where a pass gives something else than a module; and what keeps `mod` from being
-        well-formed, where the pass cannot do with it.
+        Raises `TypeError` for what is no module. Raises `DiagnosticError` (RX0703) for an unknown
+        required pass, and where a pass gives something else than a module. What keeps `mod` from
+        being well-formed is raised where the pass cannot do with it.
         """
         if not isinstance(mod, IRModule):
             raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}")

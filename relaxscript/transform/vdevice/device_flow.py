@@ -1,6 +1,6 @@
 """The virtual devices of all tensors of a program.
 
-`DeviceFlow` goes through the functions of a module once and links the places of tensors wherever
+`DeviceFlow` goes through the functions of a module once. It links the places of tensors wherever
 the rules say that they are on one device. What flows forward in the spec by deriving again, and
 backward by `update_struct_info`, are the two directions of one link.
 
@@ -52,8 +52,8 @@ __all__ = ["DeviceFlow"]
 class DeviceFlow(ScopedVisitor):
     """The graph of all tensors in the Relax functions of a module, and what is known of them.
 
-    `conflicts` are tensors that would be on two devices; `undecided` are calls of operators and
-    PrimFuncs with an argument of which no device is known, one for tensors that belong together;
+    `conflicts` are tensors that would be on two devices. `undecided` are calls of operators and
+    PrimFuncs with an argument on no known device, one for tensors that belong together.
     `unlisted` are hints that name a device which the module has not.
     """
 

@@ -67,15 +67,15 @@ class RealizeVDevice(ModulePass):
             c: R.Tensor((4,), "float32", "llvm:0") = R.to_vdevice(b, "llvm:0")
             return c
 
-    A device that is known of a tensor is known of what it is bound to, of operands and results of
-    the same operator or PrimFunc, of what functions return, and of the arguments for a parameter
-    (`device_flow.py` has the choices). `R.hint_on_device` becomes `R.to_vdevice`, or nothing where
-    the tensor is known to be on that device. What an operator makes of no tensor is moved to where
-    it is wanted, and so are constants, which are made on the host. Nothing changes in a module that
-    lists no virtual device.
+    A device that is known of a tensor is known of what it is bound to. It is known of operands and
+    results of the same operator or PrimFunc, too. So it is of what functions return, and of the
+    arguments for a parameter (`device_flow.py` has the choices). `R.hint_on_device` becomes
+    `R.to_vdevice`, or nothing where the tensor is known to be on that device. What an operator
+    makes of no tensor is moved to where it is wanted. So are constants, which are made on the host.
+    Nothing changes in a module that lists no virtual device.
 
-    Raises `DiagnosticError`: RX0210 for a tensor that would be on two devices, RX0211 for an
-    operand of which no device is known, RX0324 for a hint at a device that the module has not.
+    Raises `DiagnosticError`: RX0210 for a tensor that would be on two devices; RX0211 for an
+    operand of which no device is known; RX0324 for a hint at a device that the module has not.
     Source: spec "Propagating Virtual Device Information", `hint_on_device`; TVM
     `relax.transform.RealizeVDevice`.
     """
