@@ -1,23 +1,10 @@
-"""The form of docstrings: a noun phrase or an imperative first, and short sentences.
-
-`PLAIN` are the rooms where all have that form; each room is added when it has.
-"""
+"""The form of docstrings: a noun phrase or an imperative first, and short sentences."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
-
-# Folders and files inside the package.
-PLAIN = (
-    "__", "analysis/", "builder/", "cli/", "codegen/backend.py", "codegen/llvm/", "error.py",
-    "expr.py", "interpreter/", "nd.py", "op/", "opdef/", "relax/", "semantics/", "struct_info.py",
-    "target.py", "testing/", "tir.py", "tir_builder/", "transform/_", "transform/memory/",
-    "transform/normalize/", "transform/p", "transform/vdevice/", "ty.py", "v",
-    "arguments.py", "arith/", "artifact.py", "compiler.py", "dtypes.py", "errors/",
-    "format_string.py", "ir/", "runtime/", "script/", "sinfo/",
-)  # fmt: skip
 
 _QUESTION = re.compile(r"(How|That|What|When|Where|Whether|Which|Who|Why)\b")
 
@@ -29,11 +16,6 @@ def documented(text: str) -> Iterator[tuple[int, str]]:
             found = ast.get_docstring(node)
             if found is not None:
                 yield node.body[0].lineno, found
-
-
-def is_plain(path: str) -> bool:
-    """True if a file is in one of the rooms whose docstrings have the form."""
-    return path.removeprefix("relaxscript/").startswith(PLAIN)
 
 
 def question_docstrings(files: Mapping[str, str]) -> list[str]:

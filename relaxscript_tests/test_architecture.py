@@ -43,7 +43,7 @@ from relaxscript_tests.architecture import (
     unwanted_words,
     upward_imports,
 )
-from relaxscript_tests.docstrings import is_plain, long_sentences, question_docstrings
+from relaxscript_tests.docstrings import long_sentences, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
 from relaxscript_tests.pages import absent_paths, map_problems
@@ -329,8 +329,7 @@ def test_what_is_known_of_operators_is_asked_of_them():
 
 
 def test_docstrings_begin_with_a_noun_phrase_or_an_imperative():
-    files = {path: text for path, text in python_files("relaxscript").items() if is_plain(path)}
-    expect_none(question_docstrings(files))
+    expect_none(question_docstrings(python_files("relaxscript")))
 
 
 def test_a_docstring_that_begins_like_a_question_is_found():
@@ -343,8 +342,7 @@ def test_a_docstring_that_begins_like_a_question_is_found():
 
 
 def test_sentences_of_docstrings_are_short():
-    files = {path: text for path, text in python_files("relaxscript").items() if is_plain(path)}
-    expect_none(long_sentences(files))
+    expect_none(long_sentences(python_files("relaxscript")))
 
 
 def test_a_sentence_of_a_docstring_that_is_too_long_is_found():

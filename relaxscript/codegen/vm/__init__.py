@@ -2,8 +2,8 @@
 
 `codegen(module, kernels)` in `module.py` is the front door; `require_lowered.py` refuses what a
 pipeline left to be lowered. `function.py` emits one function and `calls.py` its calls. `program.py`
-holds what functions share, `registers.py` allocates registers, `escape.py` finds variables that
-others may write into, and `scalars.py` turns dimensions into Python functions.
+holds what functions share, and `registers.py` allocates registers. `escape.py` finds variables that
+others may write into; `scalars.py` turns dimensions into Python functions.
 """
 
 from __future__ import annotations

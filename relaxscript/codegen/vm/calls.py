@@ -208,7 +208,7 @@ class CallEmitter(FunctionEmitter):
         return self.call("vm.builtin.alloc_tensor", values)
 
     def _storage_operands(self, call: relax.Call) -> list[Arg] | None:
-        """Size, index of the device and data type; None where only the run shows what they are."""
+        """Size, index of the device and dtype; None where only the run shows what they are."""
         operator = lookup(call.op)  # type: ignore[arg-type]
         given = {p.name: arg for p, arg in zip(operator.parameters, call.args)}
         size, dtype = given["size" if "size" in given else "shape"], given["dtype"]

@@ -1,7 +1,7 @@
 """Escape analysis: which variables of a function others may write into or keep.
 
-A constant is a new tensor at each evaluation where somebody could write into it or keep it, and the
-one tensor of the program where it is only read.
+A constant is a new tensor at each evaluation where somebody could write into it or keep it. Where
+it is only read, it is the one tensor of the program.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _HANDING_ON = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 class Usage:
     """The findings of one walk over a function.
 
-    `escaping` are the variables whose values may be written into or kept by somebody else,
-    `symbols` the packed functions that it names, `matched` the shape variables that the
+    `escaping` are the variables whose values may be written into or kept by somebody else;
+    `symbols` are the packed functions that it names. `matched` are the shape variables that the
     match_casts of its body bind; `gives_back` says whether it gives values back before its end.
     """
 

@@ -22,9 +22,9 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
     """The bytecode of all Relax functions of a module, linked with what it calls.
 
     Of a module without Relax functions, the public PrimFuncs can be called.
-    `kernels` maps the names of the module's PrimFuncs to callables that do what they say, writing
-    into the arrays they are given. Functions must be typed, and lowered: `default_pipeline`. Raises
-    `DiagnosticError` for programs that are not, or that have no meaning.
+    `kernels` maps the names of the module's PrimFuncs to callables that do what they say: they
+    write into the arrays they are given. Functions must be typed, and lowered: `default_pipeline`.
+    Raises `DiagnosticError` for programs that are not, or that have no meaning.
     """
     require_lowered(mod)
     program = Program(mod, kernels or {})

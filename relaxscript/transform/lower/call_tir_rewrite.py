@@ -76,13 +76,15 @@ class CallTIRRewrite(FunctionPass):
         y: R.Tensor((n, 4), "float32") = alloc
 
     `R.call_dps_packed` becomes a call of its packed function likewise, with a check of what that
-    wrote, and `R.call_tir_inplace` one whose value is the argument that is written into, which is
-    checked where it is not known to fit. Integers stand where the PrimFunc has its scalar
+    wrote. `R.call_tir_inplace` becomes one whose value is the argument that is written into. This
+    is checked where it is not known to fit. Integers stand where the PrimFunc has its scalar
     parameters. A result on a device other than the host is allocated, then moved there.
 
     A call of a PrimFunc stays one, `R.call_tir_inplace`, where only its kernel can check the
-    arguments: a pointer that no buffer stands for, `tir_vars` of unknown number, or a computed
-    integer of another data type than its parameter. Source: TVM `relax.transform.CallTIRRewrite`.
+    arguments. Such are a pointer that no buffer stands for, and `tir_vars` of unknown number.
+    So is a computed integer of another dtype than its parameter.
+
+    Source: TVM `relax.transform.CallTIRRewrite`.
     """
 
     required = ("ToNonDataflow", "RemovePurityChecking")

@@ -1,8 +1,8 @@
 """LambdaLift: functions inside functions become functions of the module.
 
 Start at `LambdaLift`; `_Scope` goes through one function of the module, and `_Scope.lift` moves one
-local function out of it. Outer functions go first: what was nested in one that was lifted is local
-to a function of the module then, and its turn comes with that one.
+local function out of it. Outer functions go first. What was nested in one that was lifted is
+local to a function of the module then. Its turn comes with that one.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class LambdaLift(ModulePass):
     A function that captures nothing is called by its name. Captured shape variables that no
     captured value tells come last, as one shape (those of scalars, as values before it).
     A function that calls itself calls the lifted one directly. With `direct=True` all calls of a
-    known function do, and two attributes keep its name in the program, `main.plus`, and the number
+    known function do. Then two attributes keep its name in the program, `main.plus`, and the number
     of captured parameters. Source: TVM `relax.transform.LambdaLift`.
     """
 
@@ -178,7 +178,7 @@ class _Scope:
 
     `dims` are the shape variables that are known by now, and whether they are dimensions, not
     scalars. `replaced` are the names of lifted functions that capture nothing, by the variables
-    that stood for them, and `closures` the names and captured arguments of the others.
+    that stood for them. `closures` are the names and captured arguments of the others.
     """
 
     def __init__(self, lifting: _Lifting, owner: GlobalVar, func: Function) -> None:
@@ -489,7 +489,7 @@ def _erase_in_types(function: Function) -> Function:
 
 
 def _annotations(function: Function) -> Iterator[StructInfo | None]:
-    """What is said of the values in a function."""
+    """The annotations of the values in a function."""
     for node in compounds(function):
         match node:
             case Function(params=params, ret_struct_info=ret):

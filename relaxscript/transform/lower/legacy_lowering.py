@@ -1,7 +1,7 @@
 """Programs that were lowered before a check was one call: their chains of calls are taken back.
 
 Files hold such programs. Each function had a heap of integers, which calls of builtins filled and
-compared one dimension after the other, and functions of the module that computed sizes in it.
+compared one dimension after the other. Functions of the module computed sizes in it.
 """
 
 from __future__ import annotations

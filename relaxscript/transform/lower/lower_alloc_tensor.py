@@ -46,7 +46,7 @@ class LowerAllocTensor(FunctionPass):
         )
 
     A tensor of unknown size stays as it is: one whose shape is held by a variable that says nothing
-    of its dimensions, or whose data type is. Source: TVM `relax.transform.LowerAllocTensor`.
+    of its dimensions, or whose dtype is. Source: TVM `relax.transform.LowerAllocTensor`.
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
@@ -70,7 +70,7 @@ class _Rewriter(ExprMutator):
         self.keep(binding)
 
     def _bytes(self, shape: Expr, dtype: Expr) -> PrimExpr | None:
-        """The bytes of a tensor, None where nothing is known of its dimensions or data type."""
+        """The bytes of a tensor, None where nothing is known of its dimensions or dtype."""
         info = self.builder.struct_info(shape)
         if not isinstance(info, ShapeStructInfo) or info.values is None:
             return None

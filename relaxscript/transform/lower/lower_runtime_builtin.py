@@ -89,7 +89,7 @@ class _Rewriter(ExprMutator):
         return None
 
     def _has_size(self, args: tuple[Expr, ...]) -> bool:
-        """True if an allocation has a shape and a data type, not something that may be one."""
+        """True if an allocation has a shape and a dtype, not something that may be one."""
         shape, dtype, *_ = args
         info = self.builder.struct_info(shape)
         return isinstance(info, ShapeStructInfo) and isinstance(dtype, DataTypeImm)

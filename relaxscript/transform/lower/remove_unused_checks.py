@@ -36,10 +36,10 @@ class RemoveUnusedChecks(FunctionPass):
             return y
 
     The virtual machine then only takes the values of shape variables that something computes with,
-    here none, and tells tensors, tuples, shapes, scalars and functions from one another where
-    they come from outside. What is given up: an argument, a cast, or the result of a packed
-    function that is not what the program says goes unnoticed, and the results are anything; where
-    the checks would pass, the results are the same. Memory stays safe: PrimFuncs test the arrays
+    here none. It tells tensors, tuples, shapes, scalars and functions from one another where they
+    come from outside. This is given up: an argument, a cast, or the result of a packed function
+    that is not what the program says goes unnoticed. The results are anything then; where the
+    checks would pass, they are the same. Memory stays safe: PrimFuncs test the arrays
     that they are given, and operators run on numpy arrays, which do so as well. Operators still
     look at operands of which the program does not say enough. The interpreter goes on checking.
 
