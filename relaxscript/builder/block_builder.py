@@ -58,7 +58,7 @@ from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .normal_form import Normalizer
-from .scope import FunctionFrame
+from .scope import OpenFunction
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
@@ -355,7 +355,7 @@ class BlockBuilder(Normalizer):
     @contextmanager
     def testing_scope(self, def_vars: Sequence[PrimVar]) -> Iterator[None]:
         """A scope in which shape variables are defined, for trying rules outside a function."""
-        self._frames.append(FunctionFrame("test", (), False, None))
+        self._frames.append(OpenFunction("test", (), False, None))
         self.begin_scope()
         self._shape_scope.update(def_vars)
         self._scopes[-1].shape_vars.extend(def_vars)

@@ -29,10 +29,10 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
-__all__ = ["FunctionFrame", "Scope", "ScopeStack"]
+__all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack"]
 
 
-class Scope:
+class OpenSeqExpr:
     """One SeqExpr that is being written: finished blocks and the open one."""
 
     __slots__ = ("bindings", "blocks", "dataflow", "shape_vars", "signature", "vars")
@@ -57,7 +57,7 @@ class Scope:
             self.bindings = []
 
 
-class FunctionFrame:
+class OpenFunction:
     """A function that is being written."""
 
     def __init__(self, name: str, params: Sequence[Var], pure: bool, attrs: Attrs | None) -> None:
@@ -99,8 +99,8 @@ class ScopeStack(ABC):
             message = f"a builder starts from an `IRModule`, not from {mod!r}"
             raise DiagnosticError(Diagnostic("RX0201", message, caller_span()))
         self._module = mod.clone() if mod is not None else IRModule()
-        self._frames: list[FunctionFrame] = []
-        self._scopes: list[Scope] = []
+        self._frames: list[OpenFunction] = []
+        self._scopes: list[OpenSeqExpr] = []
         # What was written here needs no second look.
         self._finished: set[Expr] = set()
         # What took the place of the variables of hand-built programs that had no StructInfo.
@@ -153,7 +153,7 @@ class ScopeStack(ABC):
 
     def begin_scope(self, params: Sequence[Var] | None = None) -> None:
         """Open a SeqExpr; `params` and their shape variables are in scope inside."""
-        scope = Scope()
+        scope = OpenSeqExpr()
         self._scopes.append(scope)
         for param in params or ():
             self._define(param)
@@ -181,7 +181,7 @@ class ScopeStack(ABC):
         self._finished.add(seq)
         return seq
 
-    def _leave(self, scope: Scope) -> None:
+    def _leave(self, scope: OpenSeqExpr) -> None:
         self._shape_scope.difference_update(scope.shape_vars)
 
     def _define(self, var: Var) -> None:
@@ -236,7 +236,7 @@ class ScopeStack(ABC):
         self, name: str, params: Sequence[Var], pure: bool = True, attrs: Attrs | None = None
     ) -> None:
         """Start a function; `end_function` gives it back. `function` is the safe way."""
-        frame = FunctionFrame(name, params, pure, attrs)
+        frame = OpenFunction(name, params, pure, attrs)
         frame.depth = len(self._scopes)
         frame.outer_facts, self.context.facts = self.context.facts, None
         self._frames.append(frame)

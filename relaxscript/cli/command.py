@@ -29,7 +29,7 @@ EPILOG = (
 )
 
 
-class Grammar(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A grammar that offers the nearest command or option for one that there is not."""
 
     def words(self) -> list[str]:
@@ -40,7 +40,7 @@ class Grammar(argparse.ArgumentParser):
             if isinstance(action.choices, dict):
                 found.extend(action.choices)
                 for inner in action.choices.values():
-                    found.extend(inner.words() if isinstance(inner, Grammar) else ())
+                    found.extend(inner.words() if isinstance(inner, CommandParser) else ())
         return found
 
     def error(self, message: str) -> NoReturn:
@@ -69,9 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def command_line() -> Grammar:
+def command_line() -> CommandParser:
     """The grammar of the command line."""
-    parser = Grammar("relaxscript", description=DESCRIPTION, epilog=EPILOG)
+    parser = CommandParser("relaxscript", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"relaxscript {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 

@@ -88,7 +88,7 @@ def definitions(
         except DiagnosticError as error:
             walk.reporter.diagnostics.extend(error.diagnostics)
     walk.file(parsed)
-    return walk.found(), walk.reporter.diagnostics
+    return walk.in_order(), walk.reporter.diagnostics
 
 
 def tree_of(source: Source) -> tuple[Source, ast.Module]:
@@ -128,7 +128,7 @@ class _ScriptFinder(FileReader):
             parameters = [n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)]
             self.block(node.body, [dict.fromkeys(parameters, UNKNOWN), *scopes], prefix)
 
-    def found(self) -> list[Script]:
+    def in_order(self) -> list[Script]:
         """The scripts in their order in the file."""
         ordered = sorted(self.scripts, key=lambda pair: (pair[0], pair[1].line))
         return [script for _, script in ordered]

@@ -40,7 +40,7 @@ from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import assemble_results, call_tir_adapter, result_struct_infos
 
 from .closure import CallRequest, Evaluation
-from .environment import Environment
+from .environment import RunEnvironment
 
 __all__ = ["CallEvaluator"]
 
@@ -49,7 +49,7 @@ class CallEvaluator(ABC):
     """Evaluates calls; subclassed in `relax.py` for what functions and expressions are."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, Callable[[relax.Call, Environment], Evaluation]] = {
+        self._forms: dict[str, Callable[[relax.Call, RunEnvironment], Evaluation]] = {
             call_builtin_with_ctx.name: self._call_builtin_with_ctx,
             call_dps_packed.name: self._call_dps_packed,
             call_inplace_packed.name: self._call_inplace_packed,
@@ -64,11 +64,11 @@ class CallEvaluator(ABC):
         }
 
     @abstractmethod
-    def _evaluate(self, expr: relax.Expr, env: Environment) -> Evaluation: ...
+    def _evaluate(self, expr: relax.Expr, env: RunEnvironment) -> Evaluation: ...
 
     @abstractmethod
     def _each(
-        self, exprs: Sequence[relax.Expr], env: Environment
+        self, exprs: Sequence[relax.Expr], env: RunEnvironment
     ) -> Generator[CallRequest, Any, list[Any]]: ...
 
     @abstractmethod
@@ -82,10 +82,10 @@ class CallEvaluator(ABC):
 
     @abstractmethod
     def _match(
-        self, value: Any, info: StructInfo, env: Environment, where: str, origin: str = ""
+        self, value: Any, info: StructInfo, env: RunEnvironment, where: str, origin: str = ""
     ) -> None: ...
 
-    def _call(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         match call.op:
             case relax.Op(name) if name in self._forms:
                 return (yield from self._forms[name](call, env))
@@ -107,36 +107,36 @@ class CallEvaluator(ABC):
             args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_pure_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_pure_packed(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, *args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _call_inplace_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_inplace_packed(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, *args = yield from self._each(call.args, env)
         returned = yield from self._apply(callee, args, call.span)
         return returned_in_place(returned, args, inplace_indices(call))
 
-    def _call_builtin_with_ctx(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_builtin_with_ctx(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, args = yield from self._each(call.args, env)
         check = check_of(call)
         if check is not None and check[0] == MATCH_CAST:
             return args[0]  # the variable of the binding says what it must be
         return (yield from self._apply(callee, [env.state, *args], call.span))
 
-    def _to_vdevice(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _to_vdevice(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         (value,) = yield from self._each(call.args, env)
         with locate_errors(call.span):
             return BUILTINS["vm.builtin.to_device"](value, str(call.attrs["dst_vdevice"]))  # type: ignore[index]
 
-    def _invoke_closure(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _invoke_closure(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, args = yield from self._each(call.args, env)
         return (yield from self._apply(callee, args, call.span))
 
-    def _make_closure(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _make_closure(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, captured = yield from self._each(call.args, env)
         return closure_over(callee, *captured)
 
-    def _compute_prim_value(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _compute_prim_value(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         yield from ()
         (value,) = call.args[0].values  # type: ignore[attr-defined]
         return make_prim_value(env.state, env.dim(value), value.dtype)
@@ -148,14 +148,14 @@ class CallEvaluator(ABC):
             raise VMError(f"the module has no PrimFunc `{name}`", code="RX0607")
         return func
 
-    def _call_tir(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_tir(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         func = self._prim_func(call.args[0])
         args, *shape = yield from self._each(call.args[1:], env)
         results = self._allocate_results(result_struct_infos(_result_info(call)), env)
         call_tir_adapter(func, self._kernel(func))(*args, *shape, *results)
         return assemble_results(_result_info(call), results)
 
-    def _call_tir_inplace(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_tir_inplace(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         func = self._prim_func(call.args[0])
         args, *shape = yield from self._each(call.args[1:], env)
         infos, indices = result_struct_infos(_result_info(call)), inplace_indices(call)
@@ -167,14 +167,16 @@ class CallEvaluator(ABC):
         call_tir_adapter(func, self._kernel(func))(*args, *shape, *made)
         return assemble_results(_result_info(call), in_their_places(made, args, indices))
 
-    def _call_dps_packed(self, call: relax.Call, env: Environment) -> Evaluation:
+    def _call_dps_packed(self, call: relax.Call, env: RunEnvironment) -> Evaluation:
         callee, args = yield from self._each(call.args, env)
         results = self._allocate_results(result_struct_infos(_result_info(call)), env)
         returned = yield from self._apply(callee, [*args, *results], call.span)
         require_written(getattr(callee, "name", ""), returned, [*args, *results])
         return assemble_results(_result_info(call), results)
 
-    def _allocate_results(self, infos: Sequence[TensorStructInfo], env: Environment) -> list[Any]:
+    def _allocate_results(
+        self, infos: Sequence[TensorStructInfo], env: RunEnvironment
+    ) -> list[Any]:
         """New tensors for results that a destination-passing call describes."""
         made = []
         for info in infos:

@@ -14,7 +14,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.runtime import Closure
 
 if TYPE_CHECKING:
-    from .environment import Environment
+    from .environment import RunEnvironment
     from .relax import Interpreter
 
 __all__ = ["CallRequest", "Evaluation", "RelaxClosure", "declared_type"]
@@ -47,7 +47,7 @@ class RelaxClosure(Closure):
         interpreter: Interpreter,
         name: str,
         function: relax.Function,
-        outer: Environment | None = None,
+        outer: RunEnvironment | None = None,
         bound_args: tuple[Any, ...] = (),
         info: object = None,
         itself: relax.Var | None = None,

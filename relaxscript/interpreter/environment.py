@@ -14,7 +14,7 @@ from relaxscript.runtime.run_check import origins_of
 from relaxscript.semantics.checks import Checks
 from relaxscript.semantics.make_closure import captured_count
 
-__all__ = ["Environment", "SavedScope"]
+__all__ = ["RunEnvironment", "SavedScope"]
 
 
 class _ShapeHeap(list[Any]):
@@ -33,13 +33,13 @@ class SavedScope(NamedTuple):
     bound: set[prim.Var]
 
 
-class Environment:
+class RunEnvironment:
     """The scope of a call. `outer` is the scope that a closure captures; it is not changed.
 
     `held` are the shapes, held by variables, to which the check made last refers.
     """
 
-    def __init__(self, name: str, outer: Environment | None = None) -> None:
+    def __init__(self, name: str, outer: RunEnvironment | None = None) -> None:
         self.name = name
         self.span: Span | None = None  # where the evaluation is
         self.checks = Checks()
@@ -54,7 +54,7 @@ class Environment:
         if outer is not None:
             self._copy(outer)
 
-    def _copy(self, other: Environment) -> None:
+    def _copy(self, other: RunEnvironment) -> None:
         self.values.update(other.values)
         self.bound.update(other.bound)
         self.checks.slots.update(other.checks.slots)
@@ -62,9 +62,9 @@ class Environment:
         # Where captured variables took their values is nothing that a closure knows.
         self.origins.update({slot: (name, "") for slot, (name, _) in other.origins.items()})
 
-    def snapshot(self) -> Environment:
+    def snapshot(self) -> RunEnvironment:
         """The scope as it is now, values by reference, without variables of dataflow blocks."""
-        copy = Environment(self.name, self)
+        copy = RunEnvironment(self.name, self)
         for var in self.values:
             if isinstance(var, relax.DataflowVar):
                 del copy.values[var]

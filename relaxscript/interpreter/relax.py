@@ -72,7 +72,7 @@ from relaxscript.sinfo import erase_to_well_defined
 from . import tir as prim_func_evaluator
 from .calls import CallEvaluator
 from .closure import CallRequest, Evaluation, RelaxClosure, declared_type
-from .environment import Environment
+from .environment import RunEnvironment
 
 __all__ = ["Interpreter", "RelaxClosure"]
 
@@ -149,7 +149,7 @@ class Interpreter(CallEvaluator):
             return as_given((*args, *kwargs.values()), self._run(closure, env))
 
     def _convert_arguments(self, closure: RelaxClosure, args: Sequence[Any]) -> list[Any]:
-        checks = Environment(closure.name, closure.outer).signature(closure.function)
+        checks = RunEnvironment(closure.name, closure.outer).signature(closure.function)
         names = closure.param_names
         return [
             coerce_argument(value, check, name, closure.name, i)
@@ -158,12 +158,12 @@ class Interpreter(CallEvaluator):
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def _run(self, closure: RelaxClosure, env: Environment) -> Any:
+    def _run(self, closure: RelaxClosure, env: RunEnvironment) -> Any:
         """Run a call to its end; `stack` holds the environments of the callers.
 
         A result is handed over in a list, which the caller empties: nobody else holds it then.
         """
-        stack: list[tuple[Environment, Evaluation]] = [(env, self._body(closure, env))]
+        stack: list[tuple[RunEnvironment, Evaluation]] = [(env, self._body(closure, env))]
         returned: list[Any] | None = None
         try:
             while True:
@@ -183,7 +183,7 @@ class Interpreter(CallEvaluator):
             add_call_notes(error, running, is_from_inside(error, running[0][1]))
             raise
 
-    def _enter_request(self, request: CallRequest, depth: int) -> tuple[Environment, Evaluation]:
+    def _enter_request(self, request: CallRequest, depth: int) -> tuple[RunEnvironment, Evaluation]:
         closure, args, span = request
         with locate_errors(span):
             if depth > self.call_depth_limit:
@@ -191,13 +191,13 @@ class Interpreter(CallEvaluator):
             env = self._enter(closure, args)
         return env, self._body(closure, env)
 
-    def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> Environment:
+    def _enter(self, closure: RelaxClosure, args: Sequence[Any]) -> RunEnvironment:
         """A scope with the arguments, checked as at the start of a function (12.2.1)."""
         params = closure.function.params
         values = [*args, *closure.bound_args]
         if len(values) != len(params):
             raise argument_count_error(closure.name, closure.param_names, len(args))
-        env = Environment(closure.name, closure.outer)
+        env = RunEnvironment(closure.name, closure.outer)
         if closure.itself is not None:
             env.values[closure.itself] = closure.without_bound_args()
         checks = list(env.signature(closure.function))
@@ -212,7 +212,7 @@ class Interpreter(CallEvaluator):
         env.values.update(zip(params, values, strict=False))
         return env
 
-    def _body(self, closure: RelaxClosure, env: Environment) -> Evaluation:
+    def _body(self, closure: RelaxClosure, env: RunEnvironment) -> Evaluation:
         """The body of a function, and the check of its result."""
         function = closure.function
         value = yield from self._evaluate(function.body, env)
@@ -236,7 +236,7 @@ class Interpreter(CallEvaluator):
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def _evaluate(self, expr: relax.Expr, env: Environment) -> Evaluation:  # noqa: C901
+    def _evaluate(self, expr: relax.Expr, env: RunEnvironment) -> Evaluation:  # noqa: C901
         """The value of an expression, by the spec's rules in their order."""
         match expr:
             case relax.Constant(data):  # 1: a new tensor each time
@@ -268,7 +268,7 @@ class Interpreter(CallEvaluator):
         raise InternalError(f"there is no meaning of {type(expr).__name__}")
 
     def _each(
-        self, exprs: Sequence[relax.Expr], env: Environment
+        self, exprs: Sequence[relax.Expr], env: RunEnvironment
     ) -> Generator[CallRequest, Any, list[Any]]:
         values: list[Any] = []
         for expr in exprs:
@@ -277,7 +277,7 @@ class Interpreter(CallEvaluator):
         return values
 
     def _closure(
-        self, function: relax.Function, env: Environment, var: relax.Var | None = None
+        self, function: relax.Function, env: RunEnvironment, var: relax.Var | None = None
     ) -> RelaxClosure:
         """A closure over everything in scope; `var` is the variable that it is bound to."""
         info = declared_type(function)
@@ -286,7 +286,7 @@ class Interpreter(CallEvaluator):
         info = specialize_closure_type(info, shapes)
         return RelaxClosure(self, name, function, env.snapshot(), info=info, itself=var)
 
-    def _if_else(self, expr: relax.If, env: Environment) -> Evaluation:
+    def _if_else(self, expr: relax.If, env: RunEnvironment) -> Evaluation:
         condition = yield from self._evaluate(expr.cond, env)
         with locate_errors(expr.cond_span, expr.span):
             branch = expr.true_branch if read_if_cond(condition) else expr.false_branch
@@ -328,7 +328,7 @@ class Interpreter(CallEvaluator):
 
     # -- bindings ----------------------------------------------------------------------------------
 
-    def _sequence(self, seq: relax.SeqExpr, env: Environment) -> Evaluation:
+    def _sequence(self, seq: relax.SeqExpr, env: RunEnvironment) -> Evaluation:
         inner = env.enter_scope()
         for block in seq.blocks:
             for binding in block.bindings:
@@ -345,7 +345,7 @@ class Interpreter(CallEvaluator):
         env.leave_scope(inner)
         return value
 
-    def _binding(self, binding: relax.Binding, env: Environment) -> Evaluation:
+    def _binding(self, binding: relax.Binding, env: RunEnvironment) -> Evaluation:
         var = binding.var
         if isinstance(binding.value, relax.Function):
             value: Any = self._closure(binding.value, env, var)
@@ -366,7 +366,7 @@ class Interpreter(CallEvaluator):
             env.values[var] = value
 
     def _match(
-        self, value: Any, info: StructInfo, env: Environment, where: str, origin: str = ""
+        self, value: Any, info: StructInfo, env: RunEnvironment, where: str, origin: str = ""
     ) -> None:
         check = env.check(info)
         match(value, check, env.heap, where, env.held, lambda: env.origins)

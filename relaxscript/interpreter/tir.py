@@ -69,7 +69,7 @@ def _call(
     frame[0] = call
     try:
         program.run(frame)
-    except Returned as returned:
+    except PrimFuncReturn as returned:
         return returned.value
     return None
 
@@ -81,7 +81,7 @@ def _function(var: GlobalVar, module: IRModule | None, span: Span | None) -> tir
     return found
 
 
-class Program:
+class CompiledPrimFunc:
     """A PrimFunc as closures."""
 
     def __init__(self, func: tir.PrimFunc) -> None:
@@ -92,14 +92,14 @@ class Program:
 
 
 @lru_cache(maxsize=256)
-def _program(func: tir.PrimFunc) -> Program:
-    return Program(func)
+def _program(func: tir.PrimFunc) -> CompiledPrimFunc:
+    return CompiledPrimFunc(func)
 
 
 # ------------------------------------------------------------ calls and returned values
 
 
-class Returned(Exception):
+class PrimFuncReturn(Exception):
     """The evaluation of a PrimFunc ends here with a value."""
 
     def __init__(self, value: Any) -> None:
@@ -111,7 +111,7 @@ def compile_return(cx: ExpressionContext, e: prim.Call) -> Run:
     run = compile_expr(cx, e.args[0])
 
     def leave(f: Frame) -> Any:
-        raise Returned(run(f))
+        raise PrimFuncReturn(run(f))
 
     return leave
 

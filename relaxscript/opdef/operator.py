@@ -404,9 +404,9 @@ class Operator:
         Results are new C-contiguous arrays, rank 0 included; nothing is reported for overflow or
         division by zero. What is given as it is (`Trait.AS_IS`) is returned untouched.
         """
-        return self.prepared(attributes)(*values)
+        return self.prepare(attributes)(*values)
 
-    def prepared(self, attributes: Mapping[str, Any]) -> Callable[..., Any]:
+    def prepare(self, attributes: Mapping[str, Any]) -> Callable[..., Any]:
         """`meaning` with its attributes given: for calls that are made again and again."""
         function = functools.partial(self.function, **attributes) if attributes else self.function
         return function if Trait.AS_IS in self.traits else eager.make_quiet(function)

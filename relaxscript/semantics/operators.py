@@ -105,7 +105,7 @@ def _on_arrays(operator: Operator, call: Call) -> _Run | None:
     plain = all(p.kind == "operand" and p.wants in ("tensor", "scalar") for p in operands)
     if not plain or operator.operand_names(call) != tuple(p.name for p in operands):
         return None
-    return operator.prepared(operator.attributes(call))
+    return operator.prepare(operator.attributes(call))
 
 
 def _cache_key(value: Any) -> Any:

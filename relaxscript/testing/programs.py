@@ -31,7 +31,7 @@ from .generate.calls import (
     emit_pure_packed,
 )
 from .generate.choices import Choices, Seeded, strategy
-from .generate.context import Context, Grammar, Step, add_function, random_param_info
+from .generate.context import GeneratorContext, Grammar, Step, add_function, random_param_info
 from .generate.control_flow import (
     add_mutual_recursion,
     emit_chosen_function,
@@ -97,13 +97,13 @@ def _module(choices: Choices) -> IRModule:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
         if choices.chance(25):
-            cx = Context(GRAMMAR, choices, builder)
+            cx = GeneratorContext(GRAMMAR, choices, builder)
             add_mutual_recursion(cx, ("even", "odd", "third")[: choices.integer(1, 3)])
         for number in range(choices.integer(0, 2)):
             name = f"{choices.pick(FUNCTION_NAMES)}_{number}"
-            cx = Context(GRAMMAR, choices, builder)
+            cx = GeneratorContext(GRAMMAR, choices, builder)
             add_function(cx, name, private=choices.chance(40))
-        add_function(Context(GRAMMAR, choices, builder), "main", private=False)
+        add_function(GeneratorContext(GRAMMAR, choices, builder), "main", private=False)
     return builder.finalize()
 
 
@@ -112,13 +112,13 @@ def _function(choices: Choices) -> Function:
     builder = BlockBuilder()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelaxWarning)
-        add_function(Context(GRAMMAR, choices, builder, alone=True), "main", private=False)
+        add_function(GeneratorContext(GRAMMAR, choices, builder, alone=True), "main", private=False)
     function = builder.finalize()["main"]
     assert isinstance(function, Function)
     return function
 
 
-def steps(cx: Context) -> list[Step]:
+def steps(cx: GeneratorContext) -> list[Step]:
     """The steps that can be added here to a program that uses everything there is."""
     found: list[Step] = [emit_operator] * 8
     found += [emit_product, emit_constant, emit_tuple, emit_field, emit_shape, emit_alias]
@@ -137,7 +137,7 @@ def steps(cx: Context) -> list[Step]:
     return found
 
 
-def _effects(cx: Context) -> list[Step]:
+def _effects(cx: GeneratorContext) -> list[Step]:
     """The steps that only an impure function may have."""
     found: list[Step] = [emit_impure_packed, emit_note, emit_bump, emit_bump, emit_keep, emit_tick]
     found += [emit_output, *([emit_apply] * 3 if closures(cx) else [])]

@@ -45,7 +45,7 @@ from relaxscript.op.base import assert_op, print as print_
 
 from .generate.calls import opaque_functions
 from .generate.choices import Choices, Seeded, strategy
-from .generate.context import Context, Grammar, Step, add_function, random_param_info
+from .generate.context import GeneratorContext, Grammar, Step, add_function, random_param_info
 from .generate.control_flow import condition
 from .generate.literals import FLOATS, KINDS, TEXTS, scalar_of
 from .generate.packed_funcs import register_packed
@@ -101,9 +101,9 @@ def _module(choices: Choices) -> IRModule:
         if choices.chance(30):
             builder.add_func(PrimFuncWriter(choices).function(), "kernel")
         for number in range(choices.integer(0, 1)):
-            cx = Context(GRAMMAR, choices, builder)
+            cx = GeneratorContext(GRAMMAR, choices, builder)
             add_function(cx, f"function_{number}", private=choices.chance(40))
-        add_function(Context(GRAMMAR, choices, builder), "main", private=False)
+        add_function(GeneratorContext(GRAMMAR, choices, builder), "main", private=False)
     return _dress(choices, builder.finalize())
 
 
@@ -178,7 +178,7 @@ def info(choices: Choices) -> StructInfo:
     return ObjectStructInfo()
 
 
-def _steps(cx: Context) -> list[Step]:
+def _steps(cx: GeneratorContext) -> list[Step]:
     """The steps that can be added here; the result need not run."""
     found = steps(cx)
     found += [_emit_string, _emit_dtype, _emit_any_scalar, _emit_any_constant] * 2
@@ -188,19 +188,19 @@ def _steps(cx: Context) -> list[Step]:
     return found
 
 
-def _emit_string(cx: Context) -> bool:
+def _emit_string(cx: GeneratorContext) -> bool:
     return cx.emit(StringImm(cx.choices.pick(TEXTS)))
 
 
-def _emit_dtype(cx: Context) -> bool:
+def _emit_dtype(cx: GeneratorContext) -> bool:
     return cx.emit(DataTypeImm(DataType(cx.choices.pick(KINDS))))
 
 
-def _emit_any_scalar(cx: Context) -> bool:
+def _emit_any_scalar(cx: GeneratorContext) -> bool:
     return cx.emit(PrimValue(scalar_of(cx.choices)))
 
 
-def _emit_any_constant(cx: Context) -> bool:
+def _emit_any_constant(cx: GeneratorContext) -> bool:
     """A tensor of any dtype: odd numbers, or bits of no meaning, few or many."""
     dtype = DataType(cx.choices.pick(KINDS)).numpy
     shape = cx.choices.pick(((), (0,), (2,), (1, 3), (2, 0, 1), (64,), (65,), (5, 20)))
@@ -218,7 +218,7 @@ def _emit_any_constant(cx: Context) -> bool:
     return cx.choices.chance(30) or cx.emit(cx.values[-1])
 
 
-def _emit_opaque_call(cx: Context) -> bool:
+def _emit_opaque_call(cx: GeneratorContext) -> bool:
     """A call of something of which only its result is known, if that."""
     callee = cx.choices.pick(opaque_functions(cx))
     known = callee.struct_info
@@ -228,7 +228,7 @@ def _emit_opaque_call(cx: Context) -> bool:
     return cx.emit(Call(callee, tuple(cx.choices.some(cx.values)[:2]), None, infos))
 
 
-def _emit_effect(cx: Context) -> bool:
+def _emit_effect(cx: GeneratorContext) -> bool:
     """A call for its effect."""
     text = StringImm(cx.choices.pick(TEXTS))
     if cx.choices.chance(50):
@@ -237,7 +237,7 @@ def _emit_effect(cx: Context) -> bool:
     return cx.emit(Call(assert_op.op, (condition(cx), text)))
 
 
-def _param_info(cx: Context, depth: int) -> StructInfo:
+def _param_info(cx: GeneratorContext, depth: int) -> StructInfo:
     if cx.choices.chance(85):
         return random_param_info(cx, depth)
     match cx.choices.integer(0, 5):

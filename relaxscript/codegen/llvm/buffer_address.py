@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from relaxscript.dtypes import DataType
 
 from .ir_writer import Value
-from .proofs import Term
+from .proofs import BoundedInteger
 
-__all__ = ["BufferAddress", "Options"]
+__all__ = ["BufferAddress", "CodegenOptions"]
 
 
 @dataclass(frozen=True)
-class Options:
+class CodegenOptions:
     """The options of generated code: `check`s of indices, and the `level` of LLVM's optimisation.
 
     With `zero_memory`, new memory begins as zeros.
@@ -31,5 +31,5 @@ class BufferAddress:
     pointer: Value
     dtype: DataType
     shape: tuple[Value, ...]
-    extents: tuple[Term, ...]
+    extents: tuple[BoundedInteger, ...]
     strides: tuple[Value, ...] | None = None

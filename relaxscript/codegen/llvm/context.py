@@ -14,7 +14,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 
-from .buffer_address import BufferAddress, Options
+from .buffer_address import BufferAddress, CodegenOptions
 from .ir_writer import Explain, FunctionWriter, Value
 from .proofs import Proofs
 from .value_ranges import ValueRanges
@@ -22,10 +22,10 @@ from .value_ranges import ValueRanges
 if TYPE_CHECKING:
     from .function import ModuleText
 
-__all__ = ["FunctionContext", "Rules"]
+__all__ = ["EmissionRules", "FunctionContext"]
 
 
-class Rules(NamedTuple):
+class EmissionRules(NamedTuple):
     """Functions by which expressions use memory, loops and other functions."""
 
     load: Callable[[FunctionContext, prim.BufferLoad], Value]
@@ -39,11 +39,11 @@ class Rules(NamedTuple):
 class FunctionContext:
     """One PrimFunc that is being written; `result` is the dtype of what it returns, if any."""
 
-    def __init__(self, module: ModuleText, func: tir.PrimFunc, rules: Rules) -> None:
+    def __init__(self, module: ModuleText, func: tir.PrimFunc, rules: EmissionRules) -> None:
         self.module = module
         self.func = func
         self.rules = rules
-        self.options: Options = module.options
+        self.options: CodegenOptions = module.options
         self.signature = PrimFuncSignature(func)
         self.result: DataType | None = None
         self.asm = FunctionWriter(module.sites)

@@ -70,7 +70,7 @@ class Engine:
         return self.machines[level]
 
     @contextmanager
-    def optimised(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
+    def optimise_source(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
         """The module of a source after optimisation, and its machine; both end here.
 
         A module must go before its context, which Python's collector does not know: so neither
@@ -92,7 +92,7 @@ class Engine:
         self, text: str, entry: str, functions: Mapping[str, str | int], level: int
     ) -> Code:
         """Optimise, link and find the entry; raises `InternalError` where LLVM refuses the text."""
-        with self.optimised(text, level) as (module, machine):
+        with self.optimise_source(text, level) as (module, machine):
             image = machine.emit_object(module)
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
         for symbol, name in functions.items():
@@ -163,11 +163,11 @@ def compile_text(text: str, entry: str, functions: Mapping[str, str | int], leve
 
 def optimised_text(text: str, level: int) -> str:
     """The text of a module after optimisation, for people to read."""
-    with _lock, _the_engine().optimised(text, level) as (module, _):
+    with _lock, _the_engine().optimise_source(text, level) as (module, _):
         return str(module)
 
 
 def assembly_text(text: str, level: int) -> str:
     """The machine code of a module as text, for people to read."""
-    with _lock, _the_engine().optimised(text, level) as (module, machine):
+    with _lock, _the_engine().optimise_source(text, level) as (module, machine):
         return str(machine.emit_assembly(module))

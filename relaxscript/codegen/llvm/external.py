@@ -20,10 +20,10 @@ from .ir_writer import Value
 from .memory import place_of
 from .types import register
 
-__all__ = ["Hook", "emit_external"]
+__all__ = ["PackedCallback", "emit_external"]
 
 
-class Hook:
+class PackedCallback:
     """A C function by which code calls a packed function, and the error of the last call."""
 
     def __init__(self, packed: PackedCall) -> None:
@@ -113,7 +113,7 @@ def emit_address(cx: FunctionContext, e: prim.PrimExpr) -> Value:
 def emit_packed_call(cx: FunctionContext, e: prim.Call) -> Value:
     """A call of Python through ctypes: the words are in memory, the result is the first."""
     packed, asm = PackedCall(e), cx.asm
-    hook = Hook(packed)
+    hook = PackedCallback(packed)
     symbol = f"relaxscript.packed.{len(asm.sites.hooks)}"
     asm.sites.hooks[symbol] = hook
     asm.sites.declare(symbol, f"declare void @{symbol}(ptr)")

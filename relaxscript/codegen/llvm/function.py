@@ -26,8 +26,8 @@ from relaxscript.semantics.prim_func_abi import (
 )
 from relaxscript.tir_builder.mistake import counted
 
-from .buffer_address import BufferAddress, Options
-from .context import FunctionContext, Rules
+from .buffer_address import BufferAddress, CodegenOptions
+from .context import EmissionRules, FunctionContext
 from .elements import emit_load, i64, size_of, strides_of
 from .expression import emit
 from .external import emit_external
@@ -47,7 +47,7 @@ RETURNED, RESULT = DETAILS - 3, DETAILS - 2
 class ModuleText:
     """The text of an LLVM module for a PrimFunc and all that it calls."""
 
-    def __init__(self, options: Options, module: IRModule | None) -> None:
+    def __init__(self, options: CodegenOptions, module: IRModule | None) -> None:
         self.options = options
         self.module = module
         self.sites = FailureSites()
@@ -333,4 +333,6 @@ def explain_mismatch(
     return explain
 
 
-RULES = Rules(emit_load, place_of, emit_reduction, emit_external, emit_function_call, emit_return)
+RULES = EmissionRules(
+    emit_load, place_of, emit_reduction, emit_external, emit_function_call, emit_return
+)

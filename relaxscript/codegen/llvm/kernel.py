@@ -27,7 +27,7 @@ from relaxscript.semantics.prim_func_abi import (
     prim_func_name,
 )
 
-from .buffer_address import Options
+from .buffer_address import CodegenOptions
 from .call_stub import fast_call
 from .engine import Code, assembly_text, compile_text, optimised_text
 from .function import ENTRY, RESULT, RETURNED, ModuleText
@@ -71,7 +71,7 @@ def compile_prim_func(
     return Kernel(func, name or prim_func_name(func), text, llvm_ir, code)
 
 
-def _options(given: Mapping[str, Any]) -> Options:
+def _options(given: Mapping[str, Any]) -> CodegenOptions:
     known = {"check": bool, "level": int, "zero_memory": bool}
     for key, value in given.items():
         if key not in known:
@@ -82,7 +82,7 @@ def _options(given: Mapping[str, Any]) -> Options:
         if not isinstance(value, known[key]) or (key == "level" and value not in range(4)):
             message = f'the code generator cannot take {shorten(value)} for "{key}"'
             raise DiagnosticError(Diagnostic("RX0703", message, None))
-    return Options(**given)
+    return CodegenOptions(**given)
 
 
 class Kernel:

@@ -1,9 +1,10 @@
 """Code for memory: new memory, views, regions.
 
 Small memory of constant size lives on the stack, other memory on the heap until the function ends.
-It begins as zeros where `Options.zero_memory` wants it: then a program of somebody else's does not
-read what the process kept there before. Otherwise it is not initialised. A view is compared with
-the memory behind it where it is declared: what lies in the view then lies in the memory.
+It begins as zeros where `CodegenOptions.zero_memory` wants it: then a program of somebody else's
+does not read what the process kept there before. Otherwise it is not initialised. A view is
+compared with the memory behind it where it is declared: what lies in the view then lies in the
+memory.
 Dimensions that do not fit their dtype are refused.
 """
 
@@ -26,7 +27,7 @@ from .buffer_address import BufferAddress
 from .context import FunctionContext
 from .elements import add, address_at, emit_wide, i64, is_number, multiply, size_of, strides_of
 from .ir_writer import Explain, Value
-from .proofs import Term
+from .proofs import BoundedInteger
 from .types import register, storage
 from .value_ranges import limits
 
@@ -147,7 +148,7 @@ def emit_extent(cx: FunctionContext, e: prim.PrimExpr) -> Value:
     return i64(cx, e.value) if isinstance(e, prim.IntImm) else emit_wide(cx, e)
 
 
-def terms_of(cx: FunctionContext, dims: Sequence[prim.PrimExpr]) -> tuple[Term, ...]:
+def terms_of(cx: FunctionContext, dims: Sequence[prim.PrimExpr]) -> tuple[BoundedInteger, ...]:
     """Dimensions as they are known."""
     return tuple([cx.proofs.read(e) for e in dims])
 
@@ -292,7 +293,7 @@ def match_region(cx: FunctionContext, m: tir.MatchBufferRegion) -> None:
 
 def cut_region(
     cx: FunctionContext, name: str, outer: BufferAddress, axis: int, r: tir.Range, span: Span | None
-) -> tuple[Value, Value, Term]:
+) -> tuple[Value, Value, BoundedInteger]:
     """The begin of a region along an axis, and its number of elements, at least 0."""
     asm, proofs = cx.asm, cx.proofs
     start, extent, size = emit_wide(cx, r.min), emit_extent(cx, r.extent), outer.shape[axis]
@@ -315,7 +316,9 @@ def cut_region(
     return start, extent, term
 
 
-def bind_dimension(cx: FunctionContext, e: prim.PrimExpr, actual: Value, term: Term) -> bool:
+def bind_dimension(
+    cx: FunctionContext, e: prim.PrimExpr, actual: Value, term: BoundedInteger
+) -> bool:
     """True if an expression is a new variable, which then has a value from here on."""
     if not isinstance(e, prim.Var) or e in cx.values:
         return False

@@ -22,7 +22,7 @@ from relaxscript.ir.walk import post_order
 
 from .value_ranges import Interval, arithmetic, limits, of_loop
 
-__all__ = ["Proofs", "Term"]
+__all__ = ["BoundedInteger", "Proofs"]
 
 # An expression with more nodes, or a question with more facts, is not worth a proof.
 _LARGEST = 64
@@ -40,7 +40,7 @@ _DIVISIONS = (prim.FloorDiv, prim.FloorMod, prim.Div, prim.Mod)
 _NO_VARS: frozenset[prim.Var] = frozenset()
 
 
-class Term(NamedTuple):
+class BoundedInteger(NamedTuple):
     """A mathematical integer: over variables of our own, within an interval, so many nodes."""
 
     e: PrimExpr
@@ -60,7 +60,7 @@ class Proofs:
 
     def __init__(self) -> None:
         # What each variable of the program stands for at present.
-        self._stands: dict[prim.Var, Term] = {}
+        self._stands: dict[prim.Var, BoundedInteger] = {}
         # Of each of our variables: its interval, what always holds of it, what holds here.
         self._ranges: dict[prim.Var, Interval] = {}
         self._always: dict[prim.Var, list[_Condition]] = {}
@@ -68,7 +68,7 @@ class Proofs:
         self._holding: list[_Condition] = []
         # Expressions that were made, and those of them that are known to fit their dtype.
         self._made: dict[tuple[type[PrimExpr], PrimExpr, PrimExpr], PrimExpr] = {}
-        self._numbers: dict[int, Term] = {}
+        self._numbers: dict[int, BoundedInteger] = {}
         self._fitting_parts: set[PrimExpr] = set()
         # Whether what is read was computed, so that nothing in it was divided by zero.
         self._computed = True
@@ -78,17 +78,17 @@ class Proofs:
 
     # ------------------------------------------------------------ definitions
 
-    def number(self, value: int) -> Term:
+    def number(self, value: int) -> BoundedInteger:
         """A literal."""
         if value not in self._numbers:
-            self._numbers[value] = Term(prim.IntImm.make(prim.INT64, value), value, value)
+            self._numbers[value] = BoundedInteger(prim.IntImm.make(prim.INT64, value), value, value)
         return self._numbers[value]
 
-    def unknown(self, interval: Interval) -> Term:
+    def unknown(self, interval: Interval) -> BoundedInteger:
         """An integer of which only an interval is known."""
         var = prim.Var.make("_", prim.INT64)
         self._ranges[var] = interval
-        return Term(var, *interval, frozenset((var,)))
+        return BoundedInteger(var, *interval, frozenset((var,)))
 
     def define(self, var: prim.Var, interval: Interval) -> None:
         """From here on a variable has some value in an interval."""
@@ -99,7 +99,7 @@ class Proofs:
         if var.dtype.is_integer and var.dtype.lanes == 1:
             self._stands[var] = self._named(self._fitting(self.read(value), var.dtype))
 
-    def let(self, var: prim.Var, value: Term) -> None:
+    def let(self, var: prim.Var, value: BoundedInteger) -> None:
         """From here on a variable has a value, of which it has at least the lower bits."""
         self._stands[var] = self._named(self._fitting(value, var.dtype))
 
@@ -127,12 +127,12 @@ class Proofs:
             end = size.e if low.low == low.high == 0 else prim.Add.make(low.e, size.e)
             known.append(_Condition(prim.LT.make(term.e, end), term.vars | low.vars | size.vars))
 
-    def _fitting(self, term: Term, dtype: DataType) -> Term:
+    def _fitting(self, term: BoundedInteger, dtype: DataType) -> BoundedInteger:
         """A term as a value of a dtype that may not hold it."""
         low, high = limits(dtype)
         return term if low <= term.low and term.high <= high else self.unknown((low, high))
 
-    def _named(self, term: Term) -> Term:
+    def _named(self, term: BoundedInteger) -> BoundedInteger:
         """A term that is small enough to be used again and again."""
         return term if term.size <= _LARGEST else self.unknown((term.low, term.high))
 
@@ -199,18 +199,18 @@ class Proofs:
 
     # ------------------------------------------------------------ reading
 
-    def read(self, e: PrimExpr, lane: Term | None = None) -> Term:
+    def read(self, e: PrimExpr, lane: BoundedInteger | None = None) -> BoundedInteger:
         """An integer expression as a term; of a vector, its value in some `lane`."""
         self._room = _READ
         return self._part(e, lane)
 
-    def _part(self, e: PrimExpr, lane: Term | None = None) -> Term:
+    def _part(self, e: PrimExpr, lane: BoundedInteger | None = None) -> BoundedInteger:
         self._room -= 1
         readable = e.dtype.is_integer and self._room >= 0
         term = self._read(e, lane) if readable else None
         return self.unknown(limits(e.dtype)) if term is None else term
 
-    def _read(self, e: PrimExpr, lane: Term | None) -> Term | None:
+    def _read(self, e: PrimExpr, lane: BoundedInteger | None) -> BoundedInteger | None:
         match e:
             case prim.IntImm(value=value):
                 return self.number(value) if value < 1 << 63 else self.unknown((value, value))
@@ -233,7 +233,9 @@ class Proofs:
                 return self._part(value, lane)
         return None
 
-    def _binary(self, kind: type[prim.Binary], dtype: DataType, a: Term, b: Term) -> Term | None:
+    def _binary(
+        self, kind: type[prim.Binary], dtype: DataType, a: BoundedInteger, b: BoundedInteger
+    ) -> BoundedInteger | None:
         """An operation on two terms, unless it may wrap or has no value."""
         divisor = b.low
         if kind in _DIVISIONS and b.low == 0 < b.high and self._computed:
@@ -244,7 +246,7 @@ class Proofs:
         if found is None:
             return None
         e = self._node(kind, a.e, b.e)
-        term = Term(e, *found, a.vars | b.vars, a.size + b.size + 1)
+        term = BoundedInteger(e, *found, a.vars | b.vars, a.size + b.size + 1)
         low, high = limits(dtype)
         if low <= found[0] and found[1] <= high:
             return self._named(term)
@@ -264,44 +266,46 @@ class Proofs:
             self._made[key] = kind.make(a, b)
         return self._made[key]
 
-    def _choice(self, condition: PrimExpr, a: Term, b: Term) -> Term:
+    def _choice(self, condition: PrimExpr, a: BoundedInteger, b: BoundedInteger) -> BoundedInteger:
         low, high = min(a.low, b.low), max(a.high, b.high)
         known = self._asked(condition, True)
         size = a.size + b.size + _LARGEST // 4
         if known is None or size > _LARGEST:
             return self.unknown((low, high))
         e = prim.Select.make(known.e, a.e, b.e)
-        return Term(e, low, high, a.vars | b.vars | known.vars, size)
+        return BoundedInteger(e, low, high, a.vars | b.vars | known.vars, size)
 
-    def sum(self, a: Term, b: Term) -> Term:
+    def sum(self, a: BoundedInteger, b: BoundedInteger) -> BoundedInteger:
         """A mathematical sum."""
         return self._exact(prim.Add, a, b)
 
-    def product(self, terms: Sequence[Term]) -> Term:
+    def product(self, terms: Sequence[BoundedInteger]) -> BoundedInteger:
         """A mathematical product."""
         result = self.number(1)
         for term in terms:
             result = self._exact(prim.Mul, result, term)
         return result
 
-    def _exact(self, kind: type[prim.Binary], a: Term, b: Term) -> Term:
+    def _exact(
+        self, kind: type[prim.Binary], a: BoundedInteger, b: BoundedInteger
+    ) -> BoundedInteger:
         found = arithmetic(kind, (a.low, a.high), (b.low, b.high))
         assert found is not None
         if found[0] == found[1] and -(1 << 63) <= found[0] < 1 << 63:
             return self.number(found[0])
         e = self._node(kind, a.e, b.e)
-        return Term(e, *found, a.vars | b.vars, a.size + b.size + 1)
+        return BoundedInteger(e, *found, a.vars | b.vars, a.size + b.size + 1)
 
     # ------------------------------------------------------------ proofs
 
-    def is_inside(self, index: PrimExpr, extent: Term) -> bool:
+    def is_inside(self, index: PrimExpr, extent: BoundedInteger) -> bool:
         """True if an index, in all of its lanes, is at least 0 and less than an extent."""
         lanes = index.dtype.lanes
         lane = None if lanes == 1 else self.unknown((0, lanes - 1))
         term = self.read(index, lane)
         return self.is_below(term, extent) and self.is_below(self.number(-1), term)
 
-    def is_region(self, start: PrimExpr, count: PrimExpr, extent: Term) -> bool:
+    def is_region(self, start: PrimExpr, count: PrimExpr, extent: BoundedInteger) -> bool:
         """True if so many elements from a start lie in an extent; no region has less than none."""
         first, size = self.read(start), self.read(count)
         end = self._binary(prim.Add, prim.INT64, first, size)
@@ -309,7 +313,7 @@ class Proofs:
             return False
         return self.is_below(self.number(-1), first) and self.is_below(end, extent, equal=True)
 
-    def is_below(self, a: Term, b: Term, equal: bool = False) -> bool:
+    def is_below(self, a: BoundedInteger, b: BoundedInteger, equal: bool = False) -> bool:
         """True if one term is less than another, or `equal`, whatever the variables are."""
         if a.high < b.low + equal:
             return True
@@ -323,7 +327,7 @@ class Proofs:
             )
         return self._answers[key]
 
-    def _is_known(self, make: type[prim.Comparison], a: Term, b: Term) -> bool:
+    def _is_known(self, make: type[prim.Comparison], a: BoundedInteger, b: BoundedInteger) -> bool:
         """True if exactly this was learned: what the variable of a loop is less than."""
         if len(a.vars) != 1:
             return False

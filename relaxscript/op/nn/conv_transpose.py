@@ -122,8 +122,8 @@ def _spread_elements(
     more = per_axis("output_padding", output_padding, axes, 0)
     element = data.dtype if out_dtype is None else out_dtype.numpy
     inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
-    x = of_data.unpacked(data).astype(inner, copy=False)
-    k = of_kernel.unpacked(weight)
+    x = of_data.unpack(data).astype(inner, copy=False)
+    k = of_kernel.unpack(weight)
     sizes = [
         max((n - 1) * s + d * (f - 1) + 1, 0) + m
         for n, s, d, f, m in zip(x.shape[2:], w.strides, w.dilation, k.shape[2:], more)
@@ -139,7 +139,7 @@ def _spread_elements(
             targets: Any = (..., *_targets(place, x.shape[2:], w))
             share[targets] += product.reshape(*product.shape[:2], *x.shape[2:])
     cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
-    return of_result.packed(out[cut]).astype(element, copy=False)
+    return of_result.pack(out[cut]).astype(element, copy=False)
 
 
 def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout, Layout, Layout]:
@@ -195,7 +195,7 @@ def _infer(
         found = _size(x[axis + 2], k[axis + 2], windows, axis, more[axis])
         require_windows(context, "data", x[axis + 2], found, letter)
         dims.append(found)
-    return tensor_of(layouts[2].arranged(context, "weight", dims), out_dtype or dtype, vdevice)
+    return tensor_of(layouts[2].arrange(context, "weight", dims), out_dtype or dtype, vdevice)
 
 
 def _further(output_padding: Any, windows: Windows) -> tuple[int, ...]:

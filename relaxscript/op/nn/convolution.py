@@ -128,11 +128,11 @@ def _convolve(
     spatial = SPATIAL[len(w.strides)]
     element = data.dtype if out_dtype is None else out_dtype.numpy
     inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
-    x = read_layout("data_layout", layouts[0], "NC" + spatial).unpacked(data)
-    k = read_layout("kernel_layout", layouts[1], "OI" + spatial).unpacked(weight)
+    x = read_layout("data_layout", layouts[0], "NC" + spatial).unpack(data)
+    k = read_layout("kernel_layout", layouts[1], "OI" + spatial).unpack(weight)
     result = convolution(x.astype(inner, copy=False), k.astype(inner, copy=False), w, groups)
     out = read_layout("out_layout", layouts[2], "NC" + spatial)
-    found: Tensor = out.packed(result).astype(element, copy=False)
+    found: Tensor = out.pack(result).astype(element, copy=False)
     return found
 
 
@@ -164,7 +164,7 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
         if x is None or k is None:
             return tensor_of(None, out_dtype or dtype, vdevice, layouts[2].rank)
         _require_channels(context, x, k, groups)
-        dims = layouts[2].arranged(context, "weight", _sizes(context, x, k, windows))
+        dims = layouts[2].arrange(context, "weight", _sizes(context, x, k, windows))
         return tensor_of(dims, out_dtype or dtype, vdevice)
 
     @operator.attribute_rule

@@ -26,7 +26,7 @@ __all__ = ["Layout", "read_layout"]
 _PART = re.compile(r"([A-Z])|([1-9]\d{0,8})([a-z])")
 
 
-class _Place(NamedTuple):
+class _LayoutAxis(NamedTuple):
     """One axis of a layout: its axis in the plain order, and the factor of an inner part."""
 
     axis: int
@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 
     text: str
     letters: str
-    places: tuple[_Place, ...]
+    places: tuple[_LayoutAxis, ...]
 
     @property
     def rank(self) -> int:
@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 
     # ------------------------------------------------------------ arrays
 
-    def unpacked(self, array: Any) -> Any:
+    def unpack(self, array: Any) -> Any:
         """An array of this layout as a plain one."""
         axes = range(len(self.letters))
         ordered = array.transpose([place for axis in axes for place in self._parts(axis)])
@@ -67,7 +67,7 @@ class Layout(NamedTuple):
         sizes = [math.prod(array.shape[i] for i in self._parts(axis)) for axis in axes]
         return ordered.reshape(sizes)
 
-    def packed(self, array: Any) -> Any:
+    def pack(self, array: Any) -> Any:
         """A plain array as one of this layout."""
         axes = range(len(self.letters))
         order = [place for axis in axes for place in self._parts(axis)]
@@ -100,7 +100,7 @@ class Layout(NamedTuple):
         return tuple([self._plain(dims, axis) for axis in range(len(self.letters))])
 
     def _require_factor(
-        self, context: InferContext, operand: str, dim: PrimExpr, place: _Place
+        self, context: InferContext, operand: str, dim: PrimExpr, place: _LayoutAxis
     ) -> None:
         part = f"{place.factor}{self.letters[place.axis].lower()}"
         error = OperandError(
@@ -115,7 +115,7 @@ class Layout(NamedTuple):
         dim, factor = dims[self._parts(axis)[0]], self._factor(axis)
         return dim if factor == 1 else simplify(prim.Mul.make(dim, number(factor)))
 
-    def arranged(
+    def arrange(
         self, context: InferContext, operand: str, dims: Sequence[PrimExpr]
     ) -> list[PrimExpr]:
         """Plain dimensions in this layout; `operand` is to blame where one cannot be packed."""
@@ -172,7 +172,7 @@ def _parse(text: str, letters: str) -> Layout | None:
     if len(set(inner)) < len(inner):
         return None
     places = [
-        _Place(letters.index(part[1] or part[3].upper()), int(part[2]) if part[2] else None)
+        _LayoutAxis(letters.index(part[1] or part[3].upper()), int(part[2]) if part[2] else None)
         for part in parts
     ]
     return Layout(text, letters, tuple(places))

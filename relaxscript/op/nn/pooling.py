@@ -54,9 +54,9 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
     ) -> Any:
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
-        x = read_layout("layout", layout, letters).unpacked(data)
+        x = read_layout("layout", layout, letters).unpack(data)
         result = combine(x, kernel, windows, ceil_mode, count_include_pad)
-        return read_layout("out_layout", out_layout or layout, letters).packed(result)
+        return read_layout("out_layout", out_layout or layout, letters).pack(result)
 
     parameters = _parameters(axes)
     operator = _operator(name, pooled, doc, parameters)
@@ -132,7 +132,7 @@ def _resize(
     if dims is None:
         return tensor_of(None, data.dtype, data.vdevice, out.rank)
     resized = [*dims[:2], *(size(dim, axis) for axis, dim in enumerate(dims[2:]))]
-    return tensor_of(out.arranged(context, "data", resized), data.dtype, data.vdevice)
+    return tensor_of(out.arrange(context, "data", resized), data.dtype, data.vdevice)
 
 
 def _layouts(layout: str, out_layout: str | None, letters: str) -> tuple[Layout, Layout]:
@@ -224,7 +224,7 @@ def _adaptive(axes: int) -> Operator:
     letters = "NC" + SPATIAL[axes]
 
     def pooled(data: Any, output_size: Any, layout: str, out_layout: str | None) -> Any:
-        x = read_layout("layout", layout, letters).unpacked(data)
+        x = read_layout("layout", layout, letters).unpack(data)
         wanted = x.shape[2:]
         if output_size is not None:
             wanted = per_axis("output_size", output_size, axes, 1)
@@ -237,7 +237,7 @@ def _adaptive(axes: int) -> Operator:
             return quotient(part, counts)
 
         x = by_parts(x, averaged, sum_dtype(x.dtype))
-        return read_layout("out_layout", out_layout or layout, letters).packed(x)
+        return read_layout("out_layout", out_layout or layout, letters).pack(x)
 
     name = f"adaptive_avg_pool{axes}d"
     parameters = (

@@ -1,1 +1,1 @@
-"""The parts of random programs: functions that add one binding each, over one `Context`."""
+"""The parts of random programs: functions that add one binding each to a `GeneratorContext`."""

@@ -19,7 +19,7 @@ from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir
 from relaxscript.op.create import zeros
 from relaxscript.testing.prim_funcs import Dims, elementwise, reduction
 
-from .context import Context
+from .context import GeneratorContext
 from .packed_funcs import FIRST, PAIR, TWICE, TWICE_INTO
 from .struct_info import (
     alike,
@@ -44,7 +44,7 @@ UNIT = TupleStructInfo(())
 # ---- PrimFuncs
 
 
-def emit_call_tir(cx: Context) -> bool:
+def emit_call_tir(cx: GeneratorContext) -> bool:
     made = prim_func_for(cx)
     if made is None:
         return False
@@ -54,7 +54,7 @@ def emit_call_tir(cx: Context) -> bool:
     return cx.emit(Call(call_tir.op, (callee, args), None, (result,)))
 
 
-def prim_func_for(cx: Context) -> tuple[PrimFunc, list[Expr], TensorStructInfo] | None:
+def prim_func_for(cx: GeneratorContext) -> tuple[PrimFunc, list[Expr], TensorStructInfo] | None:
     """A PrimFunc, operands for it, and what is known of its result."""
     tensors = [v for v in cx.values if is_computable(v.struct_info)]
     if not tensors:
@@ -72,7 +72,7 @@ def prim_func_for(cx: Context) -> tuple[PrimFunc, list[Expr], TensorStructInfo] 
     return function, operands, tensor_of(info.dims or (), info.dtype)
 
 
-def emit_prim_func_call(cx: Context) -> bool:
+def emit_prim_func_call(cx: GeneratorContext) -> bool:
     """A PrimFunc called directly, as a value, or by its symbol; it writes into a tensor."""
     made = prim_func_for(cx)
     if made is None:
@@ -103,7 +103,7 @@ def emit_prim_func_call(cx: Context) -> bool:
     return cx.emit(Call(callee, (*operands, target), None, infos))
 
 
-def buffer_dims(cx: Context, dims: Sequence[prim.PrimExpr]) -> Dims:
+def buffer_dims(cx: GeneratorContext, dims: Sequence[prim.PrimExpr]) -> Dims:
     """The dimensions of a PrimFunc's buffers: a variable of its own for what is symbolic."""
     own: dict[Any, prim.Var] = {}
     made: list[prim.PrimExpr] = []
@@ -120,7 +120,7 @@ def buffer_dims(cx: Context, dims: Sequence[prim.PrimExpr]) -> Dims:
 # ---- functions
 
 
-def emit_function_call(cx: Context) -> bool:
+def emit_function_call(cx: GeneratorContext) -> bool:
     module = cx.builder.get()
     callees = [gv for gv, f in module.relax_functions().items() if f.is_pure or not cx.pure]
     if not callees:
@@ -129,17 +129,17 @@ def emit_function_call(cx: Context) -> bool:
     return emit_call(cx, callee, [param.struct_info for param in module[callee].params])
 
 
-def closures(cx: Context) -> list[Expr]:
+def closures(cx: GeneratorContext) -> list[Expr]:
     """The functions in scope whose parameters are known."""
     return [v for v in _functions(cx) if not _is_opaque(v.struct_info)]
 
 
-def opaque_functions(cx: Context) -> list[Expr]:
+def opaque_functions(cx: GeneratorContext) -> list[Expr]:
     """The functions in scope of which nothing is known but perhaps their result."""
     return [v for v in _functions(cx) if _is_opaque(v.struct_info)]
 
 
-def _functions(cx: Context) -> list[Expr]:
+def _functions(cx: GeneratorContext) -> list[Expr]:
     return [v for v in cx.values if isinstance(v.struct_info, FuncStructInfo)]
 
 
@@ -147,14 +147,14 @@ def _is_opaque(info: StructInfo) -> bool:
     return isinstance(info, FuncStructInfo) and info.params is None
 
 
-def emit_closure_call(cx: Context) -> bool:
+def emit_closure_call(cx: GeneratorContext) -> bool:
     callee = cx.choices.pick(closures(cx))
     info = callee.struct_info
     assert isinstance(info, FuncStructInfo)
     return emit_call(cx, callee, info.params or ())
 
 
-def emit_call(cx: Context, callee: Expr, params: Sequence[StructInfo]) -> bool:
+def emit_call(cx: GeneratorContext, callee: Expr, params: Sequence[StructInfo]) -> bool:
     for _ in range(3):
         extents: dict[prim.Var, int] = {}
         args = tuple([argument_for(cx, param, extents) for param in params])
@@ -163,7 +163,7 @@ def emit_call(cx: Context, callee: Expr, params: Sequence[StructInfo]) -> bool:
     return False
 
 
-def argument_for(cx: Context, wanted: StructInfo, extents: dict[prim.Var, int]) -> Expr:
+def argument_for(cx: GeneratorContext, wanted: StructInfo, extents: dict[prim.Var, int]) -> Expr:
     """A value for a parameter: one of the same kind and rank, or a literal that fits."""
     fitting = [v for v in cx.values if alike(v.struct_info, wanted)]
     if fitting and cx.choices.chance(60):
@@ -174,15 +174,15 @@ def argument_for(cx: Context, wanted: StructInfo, extents: dict[prim.Var, int]) 
 # ---- packed functions
 
 
-def emit_impure_packed(cx: Context) -> bool:
+def emit_impure_packed(cx: GeneratorContext) -> bool:
     return emit_packed(cx, None)
 
 
-def emit_pure_packed(cx: Context) -> bool:
+def emit_pure_packed(cx: GeneratorContext) -> bool:
     return emit_packed(cx, call_pure_packed.op)
 
 
-def emit_packed(cx: Context, pure: Op | None) -> bool:
+def emit_packed(cx: GeneratorContext, pure: Op | None) -> bool:
     tensors = [v for v in cx.values if isinstance(v.struct_info, TensorStructInfo)]
     if not tensors:
         return False
@@ -204,7 +204,7 @@ def emit_packed(cx: Context, pure: Op | None) -> bool:
     return var is not None
 
 
-def emit_dps_packed(cx: Context) -> bool:
+def emit_dps_packed(cx: GeneratorContext) -> bool:
     tensors = [v for v in cx.values if is_computable(v.struct_info)]
     if not tensors:
         return False

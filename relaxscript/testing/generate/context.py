@@ -1,6 +1,6 @@
 """The function of a random program that is being written: what is in scope, and its parameters.
 
-`Context` knows no kinds of bindings: these are functions over it, in the files beside this one.
+`GeneratorContext` knows no kinds of bindings: these are functions over it, in the other files.
 Which of them a program has is said by its `Grammar`; start reading at `programs.py`.
 """
 
@@ -29,7 +29,7 @@ from .choices import Choices
 from .struct_info import same, tensor_of
 
 __all__ = [
-    "PARAM_DTYPES", "VOID", "Context", "Grammar", "Step", "add_function", "add_steps",
+    "PARAM_DTYPES", "VOID", "GeneratorContext", "Grammar", "Step", "add_function", "add_steps",
     "random_param_info", "random_params",
 ]  # fmt: skip
 
@@ -50,14 +50,14 @@ class Grammar:
     `steps` gives what can be added at a place, the more often the likelier.
     """
 
-    steps: Callable[[Context], list[Step]]
-    param_info: Callable[[Context, int], StructInfo]
+    steps: Callable[[GeneratorContext], list[Step]]
+    param_info: Callable[[GeneratorContext, int], StructInfo]
     names: tuple[str, ...] = NAMES
     dim_names: tuple[str, ...] = DIM_NAMES
     param_dtypes: tuple[str, ...] = PARAM_DTYPES
 
 
-class Context:
+class GeneratorContext:
     """One function that is written through a builder; `values` and `dims` are what is in scope.
 
     `truth` says more of some values than their StructInfo does. `alone` functions call no others
@@ -157,10 +157,10 @@ class Context:
         return self.choices.pick((n, n + k, n * k, n + m, n * m, n // (k + 1), n % (k + 1)))
 
 
-Step = Callable[[Context], bool]
+Step = Callable[[GeneratorContext], bool]
 
 
-def add_function(cx: Context, name: str, private: bool) -> None:
+def add_function(cx: GeneratorContext, name: str, private: bool) -> None:
     """Add a function to the module of the builder."""
     params = random_params(cx)
     cx.values = list(params)
@@ -169,28 +169,28 @@ def add_function(cx: Context, name: str, private: bool) -> None:
         cx.builder.emit_func_output(_result(cx))
 
 
-def _result(cx: Context) -> Expr:
+def _result(cx: GeneratorContext) -> Expr:
     """One value, or many: what nobody returns can go wrong unnoticed."""
     if cx.choices.chance(40):
         return Tuple(tuple(cx.choices.some(cx.values)[:6]))
     return cx.choices.pick(cx.values[-4:])
 
 
-def add_steps(cx: Context, count: int) -> None:
+def add_steps(cx: GeneratorContext, count: int) -> None:
     """Add so many bindings, blocks or branches; fewer where the dice give nothing that fits."""
     for _ in range(count):
         if not _add_step(cx):
             _add_step(cx)
 
 
-def _add_step(cx: Context) -> bool:
+def _add_step(cx: GeneratorContext) -> bool:
     return cx.choices.pick(cx.grammar.steps(cx))(cx)
 
 
 # ---------------------------------------------------------------- parameters
 
 
-def random_params(cx: Context, local: bool = False) -> list[Var]:
+def random_params(cx: GeneratorContext, local: bool = False) -> list[Var]:
     """Parameters; those of a local function may be functions of which there are some."""
     infos = [cx.grammar.param_info(cx, 0) for _ in range(cx.choices.integer(1, 4))]
     known = [v.struct_info for v in cx.values if isinstance(v.struct_info, FuncStructInfo)]
@@ -199,7 +199,7 @@ def random_params(cx: Context, local: bool = False) -> list[Var]:
     return [Var(cx.name() or "x", info) for info in infos]
 
 
-def random_param_info(cx: Context, depth: int) -> StructInfo:
+def random_param_info(cx: GeneratorContext, depth: int) -> StructInfo:
     """A description of a parameter, or of one of its fields where `depth` is not 0."""
     kind = cx.choices.integer(0, 17 if depth == 0 else 13)
     match kind:

@@ -34,7 +34,7 @@ from relaxscript.op.comparison import less_equal
 from relaxscript.sinfo import definable_shape_vars
 
 from .calls import closures, emit_call
-from .context import Context, add_steps, random_params
+from .context import GeneratorContext, add_steps, random_params
 from .struct_info import is_condition, same, tensor_of
 
 __all__ = [
@@ -46,7 +46,7 @@ DEPTH = 3  # how deep a recursion goes at most
 COUNTER = tensor_of((), DataType("int64"))
 
 
-def emit_dataflow(cx: Context) -> bool:
+def emit_dataflow(cx: GeneratorContext) -> bool:
     outside = len(cx.values)
     with cx.builder.dataflow():
         add_steps(cx, cx.choices.integer(1, 5))
@@ -60,14 +60,14 @@ def emit_dataflow(cx: Context) -> bool:
 # ---- branches
 
 
-def emit_if(cx: Context) -> bool:
+def emit_if(cx: GeneratorContext) -> bool:
     decides = condition(cx)
     first = branch(cx, None)
     second = branch(cx, first.struct_info)
     return cx.emit(If(decides, first, second))
 
 
-def branch(cx: Context, wanted: StructInfo | None) -> SeqExpr:
+def branch(cx: GeneratorContext, wanted: StructInfo | None) -> SeqExpr:
     """A branch; its value is described by `wanted` where there is such a value."""
     cx.builder.begin_scope()
     with cx.scope():
@@ -77,7 +77,7 @@ def branch(cx: Context, wanted: StructInfo | None) -> SeqExpr:
         return cx.builder.end_scope(body)
 
 
-def condition(cx: Context) -> Expr:
+def condition(cx: GeneratorContext) -> Expr:
     known = [v for v in cx.values if is_condition(v.struct_info)]
     if known and cx.choices.chance(70):
         return cx.choices.pick(known)
@@ -90,12 +90,12 @@ def condition(cx: Context) -> Expr:
 # ---- local functions
 
 
-def local_purity(cx: Context) -> bool:
+def local_purity(cx: GeneratorContext) -> bool:
     """True if a local function is pure: always in a pure function."""
     return cx.pure or cx.choices.chance(40)
 
 
-def emit_local_function(cx: Context) -> bool:
+def emit_local_function(cx: GeneratorContext) -> bool:
     """A local function, which sees everything around it."""
     pure = local_purity(cx)
     with cx.local_scope(pure):
@@ -108,7 +108,7 @@ def emit_local_function(cx: Context) -> bool:
     return cx.emit(function)
 
 
-def emit_chosen_function(cx: Context) -> bool:
+def emit_chosen_function(cx: GeneratorContext) -> bool:
     """Two functions of one type, of which a tuple or an `if` gives one, which is called."""
     functions = closures(cx)
     if not functions:
@@ -130,13 +130,13 @@ def emit_chosen_function(cx: Context) -> bool:
     return emit_call(cx, chosen, info.params or ())
 
 
-def branch_of(cx: Context, value: Expr) -> SeqExpr:
+def branch_of(cx: GeneratorContext, value: Expr) -> SeqExpr:
     """A branch that only has a value."""
     cx.builder.begin_scope()
     return cx.builder.end_scope(value)
 
 
-def emit_function_like(cx: Context, known: Expr) -> Var | None:
+def emit_function_like(cx: GeneratorContext, known: Expr) -> Var | None:
     """A new local function of the type of another: it calls that one, or gives an argument."""
     info = known.struct_info
     assert isinstance(info, FuncStructInfo)
@@ -162,7 +162,7 @@ def emit_function_like(cx: Context, known: Expr) -> Var | None:
     return cx.bind(function)
 
 
-def copied_params(cx: Context, infos: Sequence[StructInfo]) -> list[Var]:
+def copied_params(cx: GeneratorContext, infos: Sequence[StructInfo]) -> list[Var]:
     """Parameters of these descriptions, with shape variables of their own."""
     defined = {v for info in infos for v in definable_shape_vars(info)} - set(cx.dims)
     own = {v: prim.Var(v.name, v.dtype) for v in defined}
@@ -172,7 +172,7 @@ def copied_params(cx: Context, infos: Sequence[StructInfo]) -> list[Var]:
 # ---- recursion
 
 
-def emit_recursion(cx: Context) -> bool:
+def emit_recursion(cx: GeneratorContext) -> bool:
     """A local function that calls itself, and a call of it."""
     pure = local_purity(cx)
     with cx.local_scope(pure):
@@ -190,7 +190,7 @@ def emit_recursion(cx: Context) -> bool:
     return emit_call(cx, itself, infos)
 
 
-def add_mutual_recursion(cx: Context, names: Sequence[str]) -> None:
+def add_mutual_recursion(cx: GeneratorContext, names: Sequence[str]) -> None:
     """Functions of the module that call each other in turn, the last one the first."""
     pure = cx.pure
     params = counting_params(cx)
@@ -214,12 +214,13 @@ def add_mutual_recursion(cx: Context, names: Sequence[str]) -> None:
             cx.builder.add_func(function, name)
 
 
-def counting_params(cx: Context) -> list[Var]:
+def counting_params(cx: GeneratorContext) -> list[Var]:
     """Parameters, the first of which says how often a function calls itself yet."""
     return [Var(cx.name() or "k", COUNTER), *random_params(cx)]
 
 
-def counting_function(cx: Context, params: list[Var], result: StructInfo, pure: bool, itself: Expr,
+def counting_function(
+    cx: GeneratorContext, params: list[Var], result: StructInfo, pure: bool, itself: Expr,
     attrs: Attrs | None = None,
 ) -> Function | None:  # fmt: skip
     """A function that calls `itself` as long as its first parameter is positive."""

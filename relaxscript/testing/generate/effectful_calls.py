@@ -7,20 +7,20 @@ from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, TensorS
 from relaxscript.op.base import assert_op, print as print_
 
 from .calls import UNIT, argument_for, closures
-from .context import Context
+from .context import GeneratorContext
 from .control_flow import COUNTER, condition
 from .packed_funcs import APPLY, BUMP, KEEP, NOTE, RECALL, TICK
 
 __all__ = ["emit_apply", "emit_bump", "emit_keep", "emit_note", "emit_output", "emit_tick"]
 
 
-def emit_note(cx: Context) -> bool:
+def emit_note(cx: GeneratorContext) -> bool:
     """Log values."""
     args = tuple(cx.choices.some(cx.values[-6:])[:3])
     return cx.emit(Call(ExternFunc(NOTE), args, None, (UNIT,)))
 
 
-def emit_bump(cx: Context) -> bool:
+def emit_bump(cx: GeneratorContext) -> bool:
     """Change a tensor, whatever other names it has."""
     tensors = [v for v in cx.values if isinstance(v.struct_info, TensorStructInfo)]
     if not tensors:
@@ -28,7 +28,7 @@ def emit_bump(cx: Context) -> bool:
     return cx.emit(Call(ExternFunc(BUMP), (cx.choices.pick(tensors),), None, (UNIT,)))
 
 
-def emit_keep(cx: Context) -> bool:
+def emit_keep(cx: GeneratorContext) -> bool:
     """Keep a value, or get the one that was kept last."""
     if cx.choices.chance(60):
         value = cx.choices.pick(cx.values)
@@ -36,12 +36,12 @@ def emit_keep(cx: Context) -> bool:
     return cx.emit(Call(ExternFunc(RECALL), (), None, (ObjectStructInfo(),)))
 
 
-def emit_tick(cx: Context) -> bool:
+def emit_tick(cx: GeneratorContext) -> bool:
     """Ask for the number of effects so far."""
     return cx.emit(Call(ExternFunc(TICK), (), None, (COUNTER,)))
 
 
-def emit_apply(cx: Context) -> bool:
+def emit_apply(cx: GeneratorContext) -> bool:
     """A packed function that calls a function of the program."""
     functions = closures(cx)
     if not functions:
@@ -53,7 +53,7 @@ def emit_apply(cx: Context) -> bool:
     return cx.emit(Call(ExternFunc(APPLY), (function, *args), None, (ObjectStructInfo(),)))
 
 
-def emit_output(cx: Context) -> bool:
+def emit_output(cx: GeneratorContext) -> bool:
     """Print values, or check a condition that may fail."""
     args = tuple(cx.choices.some(cx.values[-4:])[:2])
     if cx.choices.chance(80):

@@ -21,7 +21,7 @@ from relaxscript.op.linear_algebra import matmul
 from relaxscript.op.manipulate import permute_dims
 
 from .arguments import arguments_for
-from .context import VOID, Context
+from .context import VOID, GeneratorContext
 from .struct_info import fields, shape_of, tensor_of
 
 __all__ = [
@@ -35,12 +35,12 @@ WHOLE = (0.0, 1.0, 2.0, 3.0)
 SPECIAL = {"callee", "dtype", "sinfo", "text"}
 
 
-def emit_operator(cx: Context) -> bool:
+def emit_operator(cx: GeneratorContext) -> bool:
     """A call of an operator, of a few the first that takes what there is."""
     return any(emit_any_operator(cx) for _ in range(4))
 
 
-def emit_any_operator(cx: Context) -> bool:
+def emit_any_operator(cx: GeneratorContext) -> bool:
     operators = [op for _, op in sorted(REGISTRY.items()) if _is_plain(op, cx.pure)]
     operator = cx.choices.pick(operators)
     arguments = arguments_for(cx.choices, operator, cx.values, cx.dim)
@@ -58,7 +58,7 @@ def emit_any_operator(cx: Context) -> bool:
     return cx.emit(call)
 
 
-def emit_product(cx: Context) -> bool:
+def emit_product(cx: GeneratorContext) -> bool:
     """A matrix times its transpose: two operands that go together are seldom in scope."""
     matrices = [
         v for v in cx.values if isinstance(v.struct_info, TensorStructInfo)
@@ -73,7 +73,7 @@ def emit_product(cx: Context) -> bool:
     return cx.emit(matmul.build((matrix, turned), {}))
 
 
-def emit_constant(cx: Context) -> bool:
+def emit_constant(cx: GeneratorContext) -> bool:
     dtype = cx.dtype()
     shape = [cx.choices.integer(0, 3) for _ in range(cx.choices.pick((0, 1, 2)))]
     count = int(np.prod(shape))
@@ -84,16 +84,16 @@ def emit_constant(cx: Context) -> bool:
     return cx.choices.chance(50) or cx.emit(cx.values[-1])
 
 
-def emit_tuple(cx: Context) -> bool:
+def emit_tuple(cx: GeneratorContext) -> bool:
     return cx.emit(random_tuple(cx))
 
 
-def random_tuple(cx: Context) -> Tuple:
+def random_tuple(cx: GeneratorContext) -> Tuple:
     chosen = [cx.choices.pick(cx.values) for _ in range(cx.choices.integer(0, 3))]
     return Tuple(tuple(chosen))
 
 
-def emit_field(cx: Context) -> bool:
+def emit_field(cx: GeneratorContext) -> bool:
     tuples = [v for v in cx.values if fields(v.struct_info)]
     if not tuples:
         return False
@@ -102,15 +102,15 @@ def emit_field(cx: Context) -> bool:
     return cx.emit(TupleGetItem(value, index))
 
 
-def emit_alias(cx: Context) -> bool:
+def emit_alias(cx: GeneratorContext) -> bool:
     return cx.emit(cx.choices.pick(cx.values))
 
 
-def emit_shape(cx: Context) -> bool:
+def emit_shape(cx: GeneratorContext) -> bool:
     return cx.emit(shape_of([cx.dim() for _ in range(cx.choices.integer(0, 3))]))
 
 
-def emit_scalar(cx: Context) -> bool:
+def emit_scalar(cx: GeneratorContext) -> bool:
     dtype = DataType(cx.choices.pick(("int64", "float64", "bool", "int32", "float32")))
     number = cx.choices.integer(0, 1 if dtype.is_bool else 5)
     return cx.emit(PrimValue(prim.const(number, dtype)))
@@ -119,7 +119,7 @@ def emit_scalar(cx: Context) -> bool:
 # ---- what is known of values
 
 
-def emit_weaker(cx: Context) -> bool:
+def emit_weaker(cx: GeneratorContext) -> bool:
     """Bind a value to a variable that says less of it than is known."""
     value = cx.choices.pick(cx.values)
     info = value.struct_info
@@ -130,7 +130,7 @@ def emit_weaker(cx: Context) -> bool:
     return True
 
 
-def weaker_info(cx: Context, info: StructInfo) -> StructInfo:
+def weaker_info(cx: GeneratorContext, info: StructInfo) -> StructInfo:
     """Some of what a StructInfo says."""
     if cx.choices.chance(25):
         return ObjectStructInfo()
@@ -147,7 +147,7 @@ def weaker_info(cx: Context, info: StructInfo) -> StructInfo:
     return info
 
 
-def emit_match_cast(cx: Context) -> bool:
+def emit_match_cast(cx: GeneratorContext) -> bool:
     """A match_cast that says what is known, or names dimensions that were unknown."""
     value = cx.choices.pick(cx.values)
     found: list[prim.Var] = []
@@ -160,7 +160,7 @@ def emit_match_cast(cx: Context) -> bool:
     return True
 
 
-def cast_info(cx: Context, info: StructInfo, found: list[prim.Var]) -> StructInfo:
+def cast_info(cx: GeneratorContext, info: StructInfo, found: list[prim.Var]) -> StructInfo:
     """A StructInfo to match a value of `info` against; `found` gets the new shape variables."""
     if cx.choices.chance(15):
         return info
@@ -176,7 +176,7 @@ def cast_info(cx: Context, info: StructInfo, found: list[prim.Var]) -> StructInf
     return info
 
 
-def cast_dim(cx: Context, found: list[prim.Var]) -> prim.PrimExpr:
+def cast_dim(cx: GeneratorContext, found: list[prim.Var]) -> prim.PrimExpr:
     """A new variable, or now and then something that may or may not be the same."""
     if cx.choices.chance(5):
         return cx.dim()
@@ -184,7 +184,7 @@ def cast_dim(cx: Context, found: list[prim.Var]) -> prim.PrimExpr:
     return found[-1]
 
 
-def emit_match_cast_to_variable(cx: Context) -> bool:
+def emit_match_cast_to_variable(cx: GeneratorContext) -> bool:
     """A match_cast of a tensor to a shape that a variable holds, its own as a rule."""
     tensors = [v for v in cx.values if isinstance(v.struct_info, TensorStructInfo)]
     if not tensors:

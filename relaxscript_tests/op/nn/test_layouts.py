@@ -33,8 +33,8 @@ def test_packing_and_unpacking_undo_each_other(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 99, rng.integers(1, 7, 4))
     layout = some_layout(rng, "layout", "NCHW", x.shape)
-    packed = layout.packed(x)
-    assert (layout.unpacked(packed) == x).all()
+    packed = layout.pack(x)
+    assert (layout.unpack(packed) == x).all()
     for letter, axis in zip("NCHW", x.shape, strict=True):
         ours = [n for n, place in zip(packed.shape, layout.places) if "NCHW"[place.axis] == letter]
         assert np.prod(ours) == axis
@@ -42,7 +42,7 @@ def test_packing_and_unpacking_undo_each_other(seed: int) -> None:
 
 def test_the_inner_part_of_an_axis_holds_neighbours() -> None:
     x = np.arange(6).reshape(1, 6, 1, 1)
-    packed = read_layout("layout", "NCHW2c", "NCHW").packed(x)
+    packed = read_layout("layout", "NCHW2c", "NCHW").pack(x)
     assert packed[0, :, 0, 0].tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
@@ -66,9 +66,9 @@ def test_a_convolution_of_packed_tensors_is_the_plain_one(seed: int, transposed:
         "groups": groups, "data_layout": of_data.text, "kernel_layout": of_kernel.text,
         "out_layout": of_result.text,
     }  # fmt: skip
-    given = of_data.packed(x), of_kernel.packed(k)
+    given = of_data.pack(x), of_kernel.pack(k)
     found = operator(*given, **words)
-    assert (of_result.unpacked(found) == plain).all()
+    assert (of_result.unpack(found) == plain).all()
     infos = [tensor(*array.shape, dtype="int32") for array in given]
     assert disagreement(infer(operator, *infos, **words), found) is None
 
@@ -85,9 +85,9 @@ def test_a_pooling_of_a_packed_tensor_is_the_plain_one(seed: int, name: str) -> 
     own = some_layout(rng, "layout", letters, x.shape)
     out = some_layout(rng, "out_layout", letters, plain.shape)
     words = {"layout": own.text, "out_layout": out.text}
-    found = operator(own.packed(x), 2, **words)
-    assert (out.unpacked(found) == plain).all()
-    info = tensor(*own.packed(x).shape, dtype="int32")
+    found = operator(own.pack(x), 2, **words)
+    assert (out.unpack(found) == plain).all()
+    info = tensor(*own.pack(x).shape, dtype="int32")
     assert disagreement(infer(operator, info, 2, **words), found) is None
 
 
