@@ -18,11 +18,11 @@ from typing import Any
 
 from relaxscript import script
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, is_strict, nearest
-from relaxscript.script.parser.decorators import OurDecorator
+from relaxscript.script.parser.decorators import ScriptDecorator
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.environment import Environment, is_builtin
 from relaxscript.script.parser.expression import parse_expr
-from relaxscript.script.parser.internal_error import reported_as_ours
+from relaxscript.script.parser.internal_error import as_internal_error
 from relaxscript.script.parser.macro import Macro
 from relaxscript.script.parser.module import parse_definition
 from relaxscript.script.parser.python_language import python_context
@@ -32,9 +32,9 @@ from relaxscript.script.source.file_reader import FileReader, Scopes
 from relaxscript.script.source.plain_names import (
     EVERYTHING,
     bind,
-    imported,
-    known_from_the_start,
+    import_bindings,
     literal,
+    namespace_names,
 )
 from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
@@ -118,7 +118,7 @@ class _ScriptFinder(FileReader):
     def file(self, parsed: Sequence[tuple[Source, ast.Module]]) -> None:
         trees = [tree for _, tree in parsed]
         self.bound = set().union(*map(bound_somewhere, trees))
-        known = {} if any(map(imports_ours, trees)) else known_from_the_start()
+        known = {} if any(map(imports_ours, trees)) else namespace_names()
         for number, (source, tree) in enumerate(parsed):
             self.number, self.source = number, source
             self.block(tree.body, [known], "")
@@ -212,13 +212,13 @@ class _ScriptFinder(FileReader):
         else:
             self.later.append((self.number, node, scopes, f"{prefix}{node.name}."))
 
-    def decorator(self, node: AnyDefinition, scopes: Scopes) -> OurDecorator | None:
+    def decorator(self, node: AnyDefinition, scopes: Scopes) -> ScriptDecorator | None:
         """The decorator that makes it a script; one of ours that is misspelt is a mistake."""
         for decorator in reversed(node.decorator_list):
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.decorator_value(target, scopes)
             if any(value is ours for ours in DECORATORS):
-                return OurDecorator(value.__name__, decorator)
+                return ScriptDecorator(value.__name__, decorator)
             self.require_defined(target, scopes)
         return None
 
@@ -249,7 +249,7 @@ class _ScriptFinder(FileReader):
         return None
 
     def script(
-        self, node: AnyDefinition, decorator: OurDecorator, scopes: Scopes, name: str
+        self, node: AnyDefinition, decorator: ScriptDecorator, scopes: Scopes, name: str
     ) -> Script:
         line = min(node.lineno, *(d.lineno for d in node.decorator_list))
         kind = "class" if decorator.kind == "ir_module" else "function"
@@ -261,7 +261,7 @@ class _ScriptFinder(FileReader):
             return Script(name, line, None, (wrong,))
         reporter = Reporter(self.strict)
         names = _FileNames(scopes, reporter)
-        with reported_as_ours(reporter):
+        with as_internal_error(reporter):
             value = parse_definition(self.source, node, names, reporter, decorator)
         complete = not any(d.severity == "error" for d in reporter.settle())
         left = names.unknown.values()
@@ -281,7 +281,7 @@ _DECORATORS = ("ir_module", "function", "func", "prim_func", "macro")
 def imports_ours(tree: ast.Module) -> bool:
     """True if a file imports our namespaces anywhere, and so has those only that it imports."""
     nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
-    return any(value is not UNKNOWN for node in nodes for value in imported(node).values())
+    return any(value is not UNKNOWN for node in nodes for value in import_bindings(node).values())
 
 
 def bound_somewhere(tree: ast.Module) -> set[str]:
@@ -292,7 +292,7 @@ def bound_somewhere(tree: ast.Module) -> set[str]:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 found.add(name)
             case ast.Import() | ast.ImportFrom():
-                found.update(imported(node))
+                found.update(import_bindings(node))
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 found.add(name)
             case ast.AsyncFunctionDef(name=name) | ast.Global(names=[name, *_]):

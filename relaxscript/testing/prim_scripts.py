@@ -12,7 +12,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
-from relaxscript.script.parser.prim_funcs.index_bounds import refuted_indices
+from relaxscript.script.parser.prim_funcs.index_bounds import out_of_bounds_indices
 
 from .generate.choices import Choices, Seeded
 from .generate.literals import TEXTS, scalar_of
@@ -63,7 +63,7 @@ class PrimFuncWriter:
         if choices.chance(70):
             body = tir.BlockRealize((), TRUE, tir.Block((), (), (), "root", body))
         made = tir.PrimFunc(params, body, None, dict(zip(handles, buffers)), attrs or None)
-        if not refuted_indices(made, {}):
+        if not out_of_bounds_indices(made, {}):
             return made
         # Behind an assertion nothing is certain, so the index is left to the run.
         guarded = tir.AssertStmt(TRUE, prim.StringImm("guarded"), body)

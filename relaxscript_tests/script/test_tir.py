@@ -12,7 +12,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import tir as T
 from relaxscript.script.names.relax_typed import DTYPES as SHORT
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 
 STATEMENTS = """
     Assert Bind Buffer Else If LetStmt Range Then While alloc_buffer allocate allocate_const
@@ -62,7 +62,7 @@ def test_data_types_go_by_their_names(name):
 
 def test_forms_hold_their_arguments():
     form = T.serial(2, 8, annotations={"a": 1})
-    assert isinstance(form, Form)
+    assert isinstance(form, StmtForm)
     assert (form.name, form.start, form.stop) == ("T.serial", 2, 8)
     assert repr(T.axis.spatial(4, 0)) == "T.axis.spatial(dom=4, binding=0, dtype='int32')"
     with pytest.raises(AttributeError, match=r"`T\.serial` has no `extent`"):
@@ -70,9 +70,9 @@ def test_forms_hold_their_arguments():
 
 
 def test_a_buffer_takes_whatever_an_annotation_says():
-    assert isinstance(T.Buffer(), Form)
-    assert isinstance(T.Buffer((4,), "no dtype", unknown=3), Form)
-    assert isinstance(T.Buffer[(4,), "float32"], Form)
+    assert isinstance(T.Buffer(), StmtForm)
+    assert isinstance(T.Buffer((4,), "no dtype", unknown=3), StmtForm)
+    assert isinstance(T.Buffer[(4,), "float32"], StmtForm)
     assert list(inspect.signature(T.Buffer).parameters)[:2] == ["shape", "dtype"]
 
 

@@ -1,8 +1,8 @@
 """Writes `relaxscript/script/tir.pyi`, from which type checkers and editors know what `T.` has.
 
 Signatures and docstrings are those of the functions. What a statement gives is not: a function of
-`T` describes it and returns a `Form`, and the parser makes loop variables and buffers of it; that
-stands in `GIVES`. Dtypes are classes for checkers, since they stand in annotations.
+`T` describes it and returns a `StmtForm`, and the parser makes loop variables and buffers of it:
+that is in `GIVES`. Dtypes are classes for checkers, since they are used in annotations.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from .parser.macro_decorators import tir_macro as macro
 from .names.relax_typed import dim as dim
 from .names.tir_compute import CallEffectKind as CallEffectKind
 from .names.tir_nodes import FloatImm as FloatImm, IntImm as IntImm, StringImm as StringImm
-from .names.tir_types import Form as _Form
+from .names.tir_types import StmtForm as _Form
 '''
 
 TYPES = '''

@@ -17,14 +17,14 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import Substitution
 
-__all__ = ["Frame", "IRBuilder", "innermost", "refused", "with_names"]
+__all__ = ["Frame", "IRBuilder", "builder_error", "innermost", "with_names"]
 
 F = TypeVar("F", bound="Frame")
 N = TypeVar("N", bound=Node)
 V = TypeVar("V", bound=Any)
 
 
-def refused(code: str, message: str, help: str | None = None) -> DiagnosticError:
+def builder_error(code: str, message: str, help: str | None = None) -> DiagnosticError:
     """The error of a misuse, placed at the line of Python that called."""
     return DiagnosticError(Diagnostic(code, message, caller_span(), help=help))
 
@@ -60,7 +60,7 @@ class IRBuilder:
     def current() -> IRBuilder:
         """The innermost builder around the caller; raises `DiagnosticError` where there is none."""
         if not IRBuilder.is_in_scope():
-            raise refused(
+            raise builder_error(
                 "RX0105", "no builder is open", "write it inside `with IRBuilder() as ib:`"
             )
         builder: IRBuilder = IRBuilder._active.stack[-1]
@@ -69,12 +69,12 @@ class IRBuilder:
     def get(self) -> Any:
         """The result of the builder: an IRModule, a Function, a PrimFunc, or a statement."""
         if self.frames:
-            raise refused(
+            raise builder_error(
                 "RX0105", f"`{self.frames[-1].written}` is still open",
                 "ask for what was built after the end of its `with`",
             )  # fmt: skip
         if not self.finished:
-            raise refused(
+            raise builder_error(
                 "RX0105", "nothing was built",
                 "open a frame: `with R.function():`, or `with I.ir_module():` around several",
             )  # fmt: skip
@@ -84,7 +84,7 @@ class IRBuilder:
     def finish(self, result: Any) -> None:
         """Take what an outermost frame made."""
         if self.finished:
-            raise refused(
+            raise builder_error(
                 "RX0302", "a builder makes one thing, and this is the second",
                 "put several functions in `with I.ir_module():`",
             )  # fmt: skip
@@ -103,9 +103,9 @@ class IRBuilder:
         meaning: printing makes them unique, comparisons pass them by.
         """
         if not isinstance(s, str) or not s.isidentifier():
-            raise refused("RX0104", f"{s!r} is no name", "write a name such as `x`")
+            raise builder_error("RX0104", f"{s!r} is no name", "write a name such as `x`")
         if not isinstance(v, (relax.Var, prim.Var, Buffer)):
-            raise refused(
+            raise builder_error(
                 "RX0201", f"a {type(v).__name__} has no name of its own",
                 "variables and buffers have names",
             )  # fmt: skip
@@ -118,7 +118,7 @@ class IRBuilder:
     def name_many(s: Sequence[str], vs: Sequence[Any]) -> list[Any]:
         """Names for several variables."""
         if len(s) != len(vs):
-            raise refused("RX0103", f"{len(s)} names are given to {len(vs)} values")
+            raise builder_error("RX0103", f"{len(s)} names are given to {len(vs)} values")
         return [IRBuilder.name(name, value) for name, value in zip(s, vs)]
 
 
@@ -154,10 +154,12 @@ class Frame(ABC):
             return
         with self._blamed():
             if self not in builder.frames:
-                raise refused("RX0105", f"`{self.written}` is not open")
+                raise builder_error("RX0105", f"`{self.written}` is not open")
             if builder.frames[-1] is not self:
                 last = builder.frames[-1].written
-                raise refused("RX0105", f"`{last}` is still open", "frames end innermost first")
+                raise builder_error(
+                    "RX0105", f"`{last}` is still open", "frames end innermost first"
+                )
             try:
                 self.close(builder)
             except DiagnosticError:

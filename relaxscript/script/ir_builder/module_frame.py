@@ -11,7 +11,7 @@ from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import BaseFunc, ExternFunc, GlobalVar, remember_struct_info
 from relaxscript.ir.struct_info import StructInfo
 
-from .base import Frame, IRBuilder, innermost, refused
+from .base import Frame, IRBuilder, builder_error, innermost
 
 __all__ = ["ModuleFrame", "module_frame"]
 
@@ -30,13 +30,15 @@ class ModuleFrame(Frame):
 
     def open(self, builder: IRBuilder) -> ModuleFrame:
         if builder.frames:
-            raise refused("RX0105", f"a module cannot stand in `{builder.frames[-1].written}`")
+            raise builder_error(
+                "RX0105", f"a module cannot stand in `{builder.frames[-1].written}`"
+            )
         return self
 
     def close(self, builder: IRBuilder) -> None:
         for name in self.global_vars:
             if name not in self.functions:
-                raise refused(
+                raise builder_error(
                     "RX0101", f"the function `{name}` is declared and never defined",
                     f'define it: `I.def_function("{name}", function)`',
                 )  # fmt: skip
@@ -46,9 +48,9 @@ class ModuleFrame(Frame):
     def declare(self, name: str, signature: Any) -> GlobalVar:
         """A name of the module, and the type of what it will be."""
         if not isinstance(signature, (BaseFunc, ExternFunc, StructInfo)):
-            raise refused("RX0201", f"`{name}` is declared by a function or by its type")
+            raise builder_error("RX0201", f"`{name}` is declared by a function or by its type")
         if name in self.global_vars:
-            raise refused("RX0302", f"the module has a function `{name}` already")
+            raise builder_error("RX0302", f"the module has a function `{name}` already")
         info = signature if isinstance(signature, StructInfo) else function_struct_info(signature)
         self.global_vars[name] = declared = GlobalVar(name)
         self.signatures[name] = info
@@ -58,9 +60,11 @@ class ModuleFrame(Frame):
     def define(self, name: str, function: Any) -> None:
         """The function of a name, declared or not."""
         if not isinstance(function, (BaseFunc, ExternFunc)):
-            raise refused("RX0201", f"{function!r} cannot be a function of a module")
+            raise builder_error("RX0201", f"{function!r} cannot be a function of a module")
         if name in self.functions:
-            raise refused("RX0302", f"the module has two functions `{name}`", "rename one of them")
+            raise builder_error(
+                "RX0302", f"the module has two functions `{name}`", "rename one of them"
+            )
         if name not in self.global_vars:
             self.global_vars[name] = GlobalVar(name)
         self.functions[name] = function
@@ -70,7 +74,7 @@ class ModuleFrame(Frame):
         """Attributes of the module; one that is there already is replaced only when allowed."""
         for key, value in attrs.items():
             if key in self.attrs and not allow_overwrite:
-                raise refused(
+                raise builder_error(
                     "RX0302", f"the module has the attribute `{key}` already",
                     "write `allow_overwrite=True` to replace it",
                 )  # fmt: skip
@@ -82,7 +86,7 @@ class ModuleFrame(Frame):
         found = [d for d in known if kind in (None, d.target.kind)]
         if not 0 <= index < len(found):
             near = nearest(kind or "", [d.target.kind for d in known])
-            raise refused(
+            raise builder_error(
                 "RX0101", f"the module has no virtual device `{kind}:{index}`",
                 did_you_mean(near, "list them by `I.module_global_infos`"),
             )  # fmt: skip
@@ -94,5 +98,7 @@ def module_frame(what: str) -> ModuleFrame:
     """The module that is open; `what` needs one."""
     frame = innermost(ModuleFrame)
     if frame is None:
-        raise refused("RX0105", f"`{what}` stands in a module", "open one: `with I.ir_module():`")
+        raise builder_error(
+            "RX0105", f"`{what}` stands in a module", "open one: `with I.ir_module():`"
+        )
     return frame

@@ -24,7 +24,7 @@ from relaxscript.script.names.relax_forms import (
     tuple,
 )
 
-from .base import IRBuilder as _IRBuilder, refused as _refused
+from .base import IRBuilder as _IRBuilder, builder_error as _builder_error
 from .relax_frames import (
     BlockFrame as _BlockFrame,
     BranchFrame as _BranchFrame,
@@ -82,14 +82,14 @@ def output(*vars: _Var) -> None:
     """The variables of a dataflow block that can be used after it; they are `df.output_vars`."""
     frames = _IRBuilder.current().frames
     if not frames or not isinstance(frames[-1], _BlockFrame):
-        raise _refused("RX0107", "`R.output` stands in a dataflow block",
-                       "open one: `with R.dataflow():`")  # fmt: skip
+        raise _builder_error("RX0107", "`R.output` stands in a dataflow block",
+                             "open one: `with R.dataflow():`")  # fmt: skip
     frames[-1].output(*vars)
 
 
 def emit(value: _Any, annotate_struct_info: _Any = None) -> _Var:
     """A value bound to a new variable; `annotate_struct_info` declares what it is."""
-    return _function_frame("R.emit").emitted(value, annotate_struct_info)
+    return _function_frame("R.emit").emit(value, annotate_struct_info)
 
 
 def emit_match_cast(value: _Any, struct_info: _Any) -> _Var:
@@ -99,7 +99,7 @@ def emit_match_cast(value: _Any, struct_info: _Any) -> _Var:
 
 def emit_var_binding(value: _Any) -> _Var:
     """A binding as it is; it must be in normal form and typed."""
-    return _function_frame("R.emit_var_binding").bound(value)
+    return _function_frame("R.emit_var_binding").emit_binding(value)
 
 
 def emit_with_sinfo(op: _Any, args: _Any, sinfo_args: _Any = None) -> _Call:

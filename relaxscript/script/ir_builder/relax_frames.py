@@ -23,7 +23,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import Substitution
 from relaxscript.script.names.annotations import AnnotationError, as_struct_info
 
-from .base import Frame, IRBuilder, innermost, refused, with_names
+from .base import Frame, IRBuilder, builder_error, innermost, with_names
 from .module_frame import ModuleFrame
 
 __all__ = [
@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 
-class _Writer(BlockBuilder):
+class _FunctionBuilder(BlockBuilder):
     """A BlockBuilder whose function gets its parameters, name and attributes one by one."""
 
-    def blaming(self) -> AbstractContextManager[None]:
+    def blame_caller(self) -> AbstractContextManager[None]:
         """Mistakes inside are those of the line of Python that called."""
         return self._blame_caller()
 
@@ -49,7 +49,7 @@ class _Writer(BlockBuilder):
             return as_expr(value)
         except TypeError:
             message = f"a Python {type(value).__name__} is no value of a Relax function"
-            raise refused("RX0201", message) from None
+            raise builder_error("RX0201", message) from None
 
     def add_parameter(self, param: Var) -> None:
         frame = self._frames[-1]
@@ -110,7 +110,7 @@ class FunctionFrame(Frame):
         self.name = ""
         self.attrs: dict[str, Any] = {}
         self.ret_struct_info: StructInfo | None = None
-        self.writer = _Writer()
+        self.writer = _FunctionBuilder()
         self.module: ModuleFrame | None = None
         # The variables of dataflow blocks that left them, by what they were inside.
         self.replaced = Substitution()
@@ -121,7 +121,7 @@ class FunctionFrame(Frame):
     def open(self, builder: IRBuilder) -> FunctionFrame:
         around = builder.frames[-1] if builder.frames else None
         if around is not None and not isinstance(around, ModuleFrame):
-            raise refused(
+            raise builder_error(
                 "RX0104", f"a function cannot stand in `{around.written}`",
                 "functions stand next to each other in `with I.ir_module():`",
             )  # fmt: skip
@@ -132,25 +132,25 @@ class FunctionFrame(Frame):
         return self
 
     def close(self, builder: IRBuilder) -> None:
-        function = with_names(self.finished(), self.names)
+        function = with_names(self.end_function(), self.names)
         if self.module is None:
             builder.finish(function)
         else:
             self.module.define(self.name, function)
 
-    def finished(self) -> Function:
+    def end_function(self) -> Function:
         if self.module is not None and not self.name:
-            raise refused("RX0105", "a function of a module has a name",
-                          'give it one: `R.func_name("main")`')  # fmt: skip
+            raise builder_error("RX0105", "a function of a module has a name",
+                                'give it one: `R.func_name("main")`')  # fmt: skip
         if not self.has_value:
             named = f"the function `{self.name}`" if self.name else "the function"
-            raise refused("RX0105", f"{named} has no result",
-                          "give it one: `R.func_ret_value(value)`")  # fmt: skip
+            raise builder_error("RX0105", f"{named} has no result",
+                                "give it one: `R.func_ret_value(value)`")  # fmt: skip
         attrs = dict(self.attrs)
         if self.name and not self.is_private:
             attrs.setdefault("global_symbol", self.name)
         self.writer.describe(self.name, Attrs(attrs) if attrs else None)
-        with self.writer.blaming():
+        with self.writer.blame_caller():
             return self.writer.end_function(self.ret_struct_info)
 
     def abandon(self) -> None:
@@ -159,61 +159,61 @@ class FunctionFrame(Frame):
 
     def set_name(self, name: str) -> None:
         if self.name:
-            raise refused("RX0302", f"the function is called `{self.name}` already")
+            raise builder_error("RX0302", f"the function is called `{self.name}` already")
         self.name = name
 
     def add_attrs(self, attrs: Mapping[str, Any]) -> None:
         for key, value in attrs.items():
             if key in self.attrs:
-                raise refused("RX0302", f"the function has the attribute `{key}` already")
+                raise builder_error("RX0302", f"the function has the attribute `{key}` already")
             if key == "global_symbol" and self.is_private:
-                raise refused("RX0313", "a private function has no global symbol")
+                raise builder_error("RX0313", "a private function has no global symbol")
             self.attrs[key] = value
 
     def add_parameter(self, name: str, info: Any) -> Var:
         if self.writer.has_bindings:
-            raise refused("RX0105", "parameters come before the first binding")
+            raise builder_error("RX0105", "parameters come before the first binding")
         param = Var(name, struct_info_of(info))
         self.writer.add_parameter(param)
         return param
 
-    def emitted(self, value: Any, info: Any) -> Var:
+    def emit(self, value: Any, info: Any) -> Var:
         """A value bound to a new variable."""
         self.check_open()
-        with self.writer.blaming():
+        with self.writer.blame_caller():
             declared = None if info is None else struct_info_of(info)
-            return self.writer.bind(self.seen(value), annotation=declared)
+            return self.writer.bind(self.operand(value), annotation=declared)
 
     def cast(self, value: Any, info: Any) -> Var:
         """A value that is checked at run time."""
         self.check_open()
-        return self.writer.match_cast(self.seen(value), struct_info_of(info))
+        return self.writer.match_cast(self.operand(value), struct_info_of(info))
 
-    def bound(self, binding: Any) -> Var:
+    def emit_binding(self, binding: Any) -> Var:
         """A binding as it is."""
         self.check_open()
         self.writer.emit_normalized(self.replaced.apply(binding))
         var: Var = binding.var
         return var
 
-    def seen(self, value: Any) -> Expr:
+    def operand(self, value: Any) -> Expr:
         """A value outside of dataflow blocks: what left them is another variable there."""
         return self.replaced.apply(self.writer.expression(value))
 
     def check_open(self) -> None:
         if self.has_value:
-            raise refused("RX0105", "nothing can follow the result of a function",
-                          "call `R.func_ret_value` once, at the end")  # fmt: skip
+            raise builder_error("RX0105", "nothing can follow the result of a function",
+                                "call `R.func_ret_value` once, at the end")  # fmt: skip
 
     def set_value(self, value: Any) -> None:
         self.check_open()
         if not isinstance(IRBuilder.current().frames[-1], FunctionFrame):
-            raise refused(
+            raise builder_error(
                 "RX0105", f"a function cannot return inside "
                 f"`{IRBuilder.current().frames[-1].written}`",
             )  # fmt: skip
-        with self.writer.blaming():
-            self.writer.set_result(self.seen(value))
+        with self.writer.blame_caller():
+            self.writer.set_result(self.operand(value))
         self.has_value = True
 
     def rename(self, value: Any, name: str) -> None:
@@ -241,7 +241,7 @@ class BlockFrame(Frame):
     def open(self, builder: IRBuilder) -> BlockFrame:
         self.function = function_frame("R.dataflow")
         if self.function.writer.current_block_is_dataflow():
-            raise refused("RX0104", "a dataflow block cannot stand inside another")
+            raise builder_error("RX0104", "a dataflow block cannot stand inside another")
         self.function.check_open()
         self.function.writer.begin_dataflow()
         return self
@@ -250,14 +250,14 @@ class BlockFrame(Frame):
         """The variables that can be used after the block."""
         assert self.function is not None
         if self.ended:
-            raise refused("RX0107", "the block has its `R.output` already",
-                          "name all variables that leave the block in one")  # fmt: skip
+            raise builder_error("RX0107", "the block has its `R.output` already",
+                                "name all variables that leave the block in one")  # fmt: skip
         bound = self.function.writer.bound_in_block()
         for var in given:
             if not isinstance(var, Var):
-                raise refused("RX0104", "`R.output` takes variables that the block bound")
+                raise builder_error("RX0104", "`R.output` takes variables that the block bound")
             if not any(var is known for known in bound):
-                raise refused(
+                raise builder_error(
                     "RX0107", f"`{self.function.name_of(var)}` is not bound in this dataflow block",
                     "what was bound before is visible after the block anyway",
                 )  # fmt: skip
@@ -293,10 +293,10 @@ class IfFrame(Frame):
         self.function = function_frame("R.If")
         self.function.check_open()
         if self.function.writer.current_block_is_dataflow():
-            raise refused("RX0307", "`R.If` cannot stand in a dataflow block",
-                          "end the block first, or use `R.where`")  # fmt: skip
-        with self.function.writer.blaming():
-            self.condition = self.function.writer.operand(self.function.seen(self.condition))
+            raise builder_error("RX0307", "`R.If` cannot stand in a dataflow block",
+                                "end the block first, or use `R.where`")  # fmt: skip
+        with self.function.writer.blame_caller():
+            self.condition = self.function.writer.operand(self.function.operand(self.condition))
             self.function.writer.check_condition(self.condition)
         return self
 
@@ -304,10 +304,10 @@ class IfFrame(Frame):
         assert self.function is not None
         for branch in ("R.Then", "R.Else"):
             if branch not in self.branches:
-                raise refused("RX0106", f"`R.If` needs `{branch}`",
-                              f"write `with {branch}():` inside it")  # fmt: skip
+                raise builder_error("RX0106", f"`R.If` needs `{branch}`",
+                                    f"write `with {branch}():` inside it")  # fmt: skip
         choice = If.make(self.condition, self.branches["R.Then"], self.branches["R.Else"])
-        with self.function.writer.blaming():
+        with self.function.writer.blame_caller():
             self.var = self.function.writer.bind(choice, self.name)
 
 
@@ -323,10 +323,10 @@ class BranchFrame(Frame):
     def open(self, builder: IRBuilder) -> BranchFrame:
         around = builder.frames[-1] if builder.frames else None
         if not isinstance(around, IfFrame):
-            raise refused("RX0106", f"`{self.written}` stands directly in `R.If`",
-                          "write `with R.If(condition):` around it")  # fmt: skip
+            raise builder_error("RX0106", f"`{self.written}` stands directly in `R.If`",
+                                "write `with R.If(condition):` around it")  # fmt: skip
         if self.written in around.branches:
-            raise refused("RX0106", f"`R.If` has two `{self.written}`")
+            raise builder_error("RX0106", f"`R.If` has two `{self.written}`")
         self.choice = around
         writer = function_frame(self.written).writer
         self.known.enter_context(writer.context.branch(around.condition, self.written == "R.Then"))
@@ -340,8 +340,8 @@ class BranchFrame(Frame):
         bound = writer.bound_in_block()
         value = writer.branch_value()
         if value is None:
-            raise refused("RX0106", f"`{self.written}` binds no value",
-                          "end it with `R.emit(value)`")  # fmt: skip
+            raise builder_error("RX0106", f"`{self.written}` binds no value",
+                                "end it with `R.emit(value)`")  # fmt: skip
         self.choice.name = self.choice.name or function.name_of(bound[-1])
         self.choice.branches[self.written] = writer.end_scope(value)
         self.known.close()
@@ -355,13 +355,13 @@ def struct_info_of(value: Any) -> StructInfo:
     try:
         return as_struct_info(value)
     except AnnotationError as error:
-        raise refused(error.code, error.message, error.help) from None
+        raise builder_error(error.code, error.message, error.help) from None
 
 
 def function_frame(what: str) -> FunctionFrame:
     """The function that is open; `what` needs one."""
     frame = innermost(FunctionFrame)
     if frame is None:
-        raise refused("RX0105", f"`{what}` stands in a Relax function",
-                      "open one: `with R.function():`")  # fmt: skip
+        raise builder_error("RX0105", f"`{what}` stands in a Relax function",
+                            "open one: `with R.function():`")  # fmt: skip
     return frame

@@ -19,7 +19,7 @@ from relaxscript.script.names.tir_compute import *  # noqa: F403
 from relaxscript.script.names.tir_dtypes import *  # noqa: F403
 from relaxscript.script.names.tir_math import *  # noqa: F403
 from relaxscript.script.names.tir_nodes import *  # noqa: F403
-from relaxscript.script.names.tir_types import BufferFront as _BufferFront
+from relaxscript.script.names.tir_types import BufferForm as _BufferForm
 
 from . import tir_axis as axis
 from .tir_frames import (
@@ -50,7 +50,7 @@ def prim_func(is_private: bool = False) -> _PrimFuncFrame:
 def arg(name: str, obj: _Any) -> _Any:
     """A parameter: a scalar such as `T.int64()`, `T.handle()`, or `T.Buffer(shape, dtype)`."""
     made = _prim_func_frame("T.arg").statements
-    with made.blamed_on("T.arg"):
+    with made.blame_caller("T.arg"):
         return made.argument(name, obj)
 
 
@@ -61,7 +61,7 @@ def func_name(name: str) -> None:
 
 def func_attr(attrs: _Mapping[str, _Any]) -> None:
     """Attributes of the PrimFunc."""
-    with _prim_func_frame("T.func_attr").statements.blamed_on("T.func_attr") as builder:
+    with _prim_func_frame("T.func_attr").statements.blame_caller("T.func_attr") as builder:
         builder.func_attr(_attribute(attrs))
 
 
@@ -79,14 +79,14 @@ def buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
     Arguments are those of `T.buffer` in scripts.
     """
     made = _Statements()
-    with made.blamed_on("T.buffer"):
+    with made.blame_caller("T.buffer"):
         return _build(_table.buffer, made, args, kwargs)  # type: ignore[no-any-return]
 
 
 buffer_decl = buffer
 
 
-class _BufferMaker(_BufferFront):
+class _BufferMaker(_BufferForm):
     """`T.Buffer` of statements that Python makes: a buffer, where no dimension is a new name."""
 
     def __call__(self, *args: _Any, **kwargs: _Any) -> _Any:

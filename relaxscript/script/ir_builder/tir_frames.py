@@ -11,16 +11,16 @@ from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.tir import Stmt
 from relaxscript.script.names.statement import ROWS, Role
-from relaxscript.script.names.tir_types import Form, ScalarType, name_of
+from relaxscript.script.names.tir_types import ScalarType, StmtForm, name_of
 from relaxscript.tir_builder import Scope
 
-from .base import Frame, IRBuilder, innermost, refused, with_names
+from .base import Frame, IRBuilder, builder_error, innermost, with_names
 from .module_frame import ModuleFrame
 from .relax_frames import FunctionFrame
 from .tir_statements import Statements
 
 __all__ = [
-    "HoldingFrame", "PrimFuncFrame", "ScopeFrame", "build", "frame_function", "prim_func_frame",
+    "BodyStmtFrame", "PrimFuncFrame", "ScopeFrame", "build", "frame_function", "prim_func_frame",
     "statements",
 ]  # fmt: skip
 
@@ -39,7 +39,7 @@ class PrimFuncFrame(Frame):
     def open(self, builder: IRBuilder) -> PrimFuncFrame:
         around = builder.frames[-1] if builder.frames else None
         if around is not None and not isinstance(around, ModuleFrame):
-            raise refused(
+            raise builder_error(
                 "RX0104", f"a PrimFunc cannot stand in `{around.written}`",
                 "functions stand next to each other in `with I.ir_module():`",
             )  # fmt: skip
@@ -48,8 +48,8 @@ class PrimFuncFrame(Frame):
 
     def close(self, builder: IRBuilder) -> None:
         if self.module is not None and not self.name:
-            raise refused("RX0105", "a function of a module has a name",
-                          'give it one: `T.func_name("main")`')  # fmt: skip
+            raise builder_error("RX0105", "a function of a module has a name",
+                                'give it one: `T.func_name("main")`')  # fmt: skip
         function = self.statements.finish(self.name, self.is_private)
         if self.module is None:
             builder.finish(function)
@@ -58,7 +58,7 @@ class PrimFuncFrame(Frame):
 
     def set_name(self, name: str) -> None:
         if self.name:
-            raise refused("RX0302", f"the function is called `{self.name}` already")
+            raise builder_error("RX0302", f"the function is called `{self.name}` already")
         self.name = name
 
     def set_result(self, ret_type: Any) -> None:
@@ -66,15 +66,15 @@ class PrimFuncFrame(Frame):
         if isinstance(ret_type, ScalarType):
             ret_type = PrimType.make(ret_type.dtype)
         if not isinstance(ret_type, PrimType):
-            raise refused("RX0108", f"`{ret_type!r}` is not the type of a scalar",
-                          "write for example `T.int32`")  # fmt: skip
+            raise builder_error("RX0108", f"`{ret_type!r}` is not the type of a scalar",
+                                "write for example `T.int32`")  # fmt: skip
         self.statements.builder.ret_type = ret_type
 
     def rename(self, value: Any, name: str) -> None:
         self.statements.builder.names[value] = name
 
 
-class PieceFrame(Frame):
+class FragmentFrame(Frame):
     """Statements outside of any PrimFunc; it ends with its builder."""
 
     def __init__(self) -> None:
@@ -98,8 +98,8 @@ def prim_func_frame(what: str) -> PrimFuncFrame:
     """The PrimFunc that is open; `what` needs one."""
     frame = innermost(PrimFuncFrame)
     if frame is None:
-        raise refused("RX0105", f"`{what}` stands in a PrimFunc",
-                      "open one: `with T.prim_func():`")  # fmt: skip
+        raise builder_error("RX0105", f"`{what}` stands in a PrimFunc",
+                            "open one: `with T.prim_func():`")  # fmt: skip
     return frame
 
 
@@ -110,14 +110,14 @@ def statements(what: str) -> Statements:
     if isinstance(frame, PrimFuncFrame):
         return frame.statements
     if frame is not None:
-        raise refused("RX0105", f"`{what}` stands in a PrimFunc, not in `{frame.written}`",
-                      "open one: `with T.prim_func():`")  # fmt: skip
+        raise builder_error("RX0105", f"`{what}` stands in a PrimFunc, not in `{frame.written}`",
+                            "open one: `with T.prim_func():`")  # fmt: skip
     if not builder.finished:
-        builder.finish(PieceFrame())
+        builder.finish(FragmentFrame())
     piece = builder.finished[-1]
-    if not isinstance(piece, PieceFrame):
-        raise refused("RX0302", "a builder makes one thing, and this is the second",
-                      "put several functions in `with I.ir_module():`")  # fmt: skip
+    if not isinstance(piece, FragmentFrame):
+        raise builder_error("RX0302", "a builder makes one thing, and this is the second",
+                            "put several functions in `with I.ir_module():`")  # fmt: skip
     return piece.statements
 
 
@@ -131,7 +131,7 @@ class ScopeFrame(Frame):
 
     def open(self, builder: IRBuilder) -> Any:
         made = statements(self.written)
-        with made.blamed_on(self.written):
+        with made.blame_caller(self.written):
             scope = self.make(made)
             value = scope.__enter__()
         self.scope = scope
@@ -139,7 +139,7 @@ class ScopeFrame(Frame):
 
     def close(self, builder: IRBuilder) -> None:
         if self.scope is not None:
-            with statements(self.written).blamed_on(self.written):
+            with statements(self.written).blame_caller(self.written):
                 self.scope.__exit__(None, None, None)
 
     def abandon(self) -> None:
@@ -147,7 +147,7 @@ class ScopeFrame(Frame):
             self.scope.abandon()
 
 
-class HoldingFrame(ScopeFrame):
+class BodyStmtFrame(ScopeFrame):
     """The scope of a statement that lasts to the end of the `with`, such as `T.allocate`."""
 
     def __init__(self, written: str, begin: Callable[[Statements], Any]) -> None:
@@ -158,19 +158,19 @@ class HoldingFrame(ScopeFrame):
         super().open(builder)
         made = statements(self.written)
         try:
-            with made.blamed_on(self.written):
+            with made.blame_caller(self.written):
                 return self.begin(made)
         except BaseException:
             self.abandon()
             raise
 
 
-def build(maker: Callable[..., Form], made: Statements, args: Any, kwargs: Any) -> Any:
+def build(maker: Callable[..., StmtForm], made: Statements, args: Any, kwargs: Any) -> Any:
     """Build a statement from the arguments of a call, in the open scope."""
     return _builds(maker, args, kwargs)(made)
 
 
-def frame_function(maker: Callable[..., Form]) -> Callable[..., Any]:
+def frame_function(maker: Callable[..., StmtForm]) -> Callable[..., Any]:
     """A statement of the table as a call of Python: what it opens is a frame."""
 
     @wraps(maker)
@@ -180,23 +180,23 @@ def frame_function(maker: Callable[..., Form]) -> Callable[..., Any]:
             case Role.OPENS | Role.LOOPS:
                 return ScopeFrame(written, make)
             case Role.HOLDS:
-                return HoldingFrame(written, make)
+                return BodyStmtFrame(written, make)
         made = statements(written)
-        with made.blamed_on(written):
+        with made.blame_caller(written):
             return make(made)
 
     return call
 
 
 def _builds(
-    maker: Callable[..., Form], args: Sequence[Any], kwargs: Mapping[str, Any]
+    maker: Callable[..., StmtForm], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Callable[[Statements], Any]:
     """The function that builds a statement; a dtype that is not given is left to the builder."""
     taken = python_signature(name_of(maker), inspect.signature(maker), brief=True)
     try:
         given = taken.bind_given(args, kwargs)
     except ArgumentError as error:
-        raise refused(error.code, error.message, error.help) from None
+        raise builder_error(error.code, error.message, error.help) from None
     arguments = maker(*args, **kwargs).arguments
     wanted = {k: v for k, v in arguments.items() if k != "dtype" or k in given}
     return lambda made: ROWS[maker].build(made.builder, **made.arguments(wanted))

@@ -17,7 +17,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Buffer, PrimFunc
 from relaxscript.ir.walk import substitute
-from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, ScalarType
+from relaxscript.script.names.tir_types import BufferForm, HandleType, ScalarType, StmtForm
 from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP, builder_argument
 from relaxscript.tir_builder import TIRBuilder, TIRError, describe, make_buffer
 
@@ -41,7 +41,7 @@ class Statements:
         self.parameters: dict[Buffer, Buffer] = {}
 
     @contextmanager
-    def blamed_on(self, callee: str) -> Iterator[TIRBuilder]:
+    def blame_caller(self, callee: str) -> Iterator[TIRBuilder]:
         """Mistakes inside are those of the line of Python that called."""
         builder = self.builder
         span = builder.span = caller_span()
@@ -74,7 +74,7 @@ class Statements:
             found: Any = value if value.name == name else value.replace(name=name)
             if found is not value:
                 self.parameters[value] = found
-        elif isinstance(value, Form) and isinstance(value.maker, BufferFront):
+        elif isinstance(value, StmtForm) and isinstance(value.maker, BufferForm):
             found = make_buffer(
                 name, **self.arguments(_arguments_of(value)), span=self.builder.span
             )
@@ -93,7 +93,7 @@ class Statements:
                 return Var.make(name, value.dtype, span=span)
             case Var(name=""):
                 return value.replace(name=name, span=span)
-            case BufferFront():
+            case BufferForm():
                 raise TIRError("obj", "a buffer needs a shape", code="RX0108", help=PARAMETER_HELP)
         raise TIRError("obj", f"{describe(value)} is not the type of a parameter", code="RX0108",
                        help=PARAMETER_HELP)  # fmt: skip
@@ -155,7 +155,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value.strip().isidentifier()
 
 
-def _arguments_of(form: Form) -> dict[str, Any]:
+def _arguments_of(form: StmtForm) -> dict[str, Any]:
     """The arguments of `T.Buffer(...)`, by name."""
     named = {k: v for k, v in form.arguments.items() if k != "args"}
     return {**dict(zip(BUFFER_PARAMETERS, form.arguments["args"])), **named}

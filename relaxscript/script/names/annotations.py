@@ -45,8 +45,8 @@ __all__ = [
     "ANNOTATED_HELP",
     "Annotated",
     "AnnotationError",
+    "AnnotationForm",
     "Callable",
-    "Front",
     "Object",
     "Prim",
     "Shape",
@@ -103,7 +103,7 @@ def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
     return [*found, node.returns] if node.returns is not None else found
 
 
-class Front:
+class AnnotationForm:
     """A name such as `R.Tensor`: bare, called or subscripted it means a StructInfo.
 
     `parameters` are those of the call, in order; `build` makes the StructInfo of their values and
@@ -206,7 +206,7 @@ def as_struct_info(value: Any) -> StructInfo:
     match value:
         case StructInfo():
             return value
-        case Front():
+        case AnnotationForm():
             return value.bare
         case None:
             return TupleStructInfo(())
@@ -440,7 +440,7 @@ def _annotated(base: Any = None, *more: Any) -> StructInfo:
     raise AnnotationError(f"`R.Annotated` {what}", None, ANNOTATED_HELP)
 
 
-Tensor = Front(
+Tensor = AnnotationForm(
     "Tensor", ("shape", "dtype", "vdevice", "ndim"), _tensor,
     """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.
 
@@ -448,21 +448,21 @@ Tensor = Front(
     dimension tells only how many there are, and a virtual device may stand last.
     """,
 )  # fmt: skip
-Shape = Front(
+Shape = AnnotationForm(
     "Shape", ("values", "ndim"), _shape_info,
     """A shape: `R.Shape([n, 4])`, `R.Shape[n, 4]`, `R.Shape(ndim=2)`.
 
     `R.Annotated[R.Shape, n, 4]` is the same in the form that type checkers read.
     """,
 )  # fmt: skip
-Prim = Front(
+Prim = AnnotationForm(
     "Prim", ("dtype", "value"), _prim, """A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
 )
-Object = Front("Object", (), _object, """Any value.""")
-Tuple = Front(
+Object = AnnotationForm("Object", (), _object, """Any value.""")
+Tuple = AnnotationForm(
     "Tuple", (), _tuple, """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`.""", True
 )
-Callable = Front(
+Callable = AnnotationForm(
     "Callable", ("params", "ret", "purity", "derive_func"), _callable,
     """A function: `R.Callable((R.Tensor,), R.Tensor)`; without parameters, a PackedFunc.
 
@@ -471,7 +471,7 @@ Callable = Front(
 )  # fmt: skip
 
 
-Annotated = Front(
+Annotated = AnnotationForm(
     "Annotated", (), _annotated,
     """What checkers know, and then what they cannot: dimensions of a shape, the value of a scalar.
 

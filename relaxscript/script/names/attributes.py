@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .annotations import Front, as_struct_info
+from .annotations import AnnotationForm, as_struct_info
 from .tir_types import ScalarType
 
 __all__ = ["attribute"]
@@ -14,7 +14,7 @@ __all__ = ["attribute"]
 def attribute(value: Any) -> Any:
     """A value as an attribute keeps it: `R.Object` is a StructInfo, `T.float32` a data type."""
     match value:
-        case Front():
+        case AnnotationForm():
             return as_struct_info(value)
         case ScalarType():
             return value.dtype

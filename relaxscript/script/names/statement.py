@@ -21,7 +21,7 @@ from typing_extensions import ParamSpec
 
 from relaxscript.ir.tir import Stmt
 
-from .tir_types import Form
+from .tir_types import StmtForm
 
 __all__ = ["CALL_OF_NODE", "ROWS", "Arguments", "Role", "Statement", "role_of", "statement"]
 
@@ -55,22 +55,22 @@ class Statement(NamedTuple):
     node: type[Stmt] | None = None
 
 
-ROWS: dict[Callable[..., Form], Statement] = {}
+ROWS: dict[Callable[..., StmtForm], Statement] = {}
 
 # The calls as which nodes are written.
-CALL_OF_NODE: dict[type[Stmt], Callable[..., Form]] = {}
+CALL_OF_NODE: dict[type[Stmt], Callable[..., StmtForm]] = {}
 
 
 def statement(
     role: Role, build: Callable[..., Any], gives: type | None = None,
     node: type[Stmt] | None = None,
-) -> Callable[[Callable[P, Arguments]], Callable[P, Form]]:  # fmt: skip
+) -> Callable[[Callable[P, Arguments]], Callable[P, StmtForm]]:  # fmt: skip
     """Enter a statement into the table, described by the function below."""
 
-    def register(arguments: Callable[P, Arguments]) -> Callable[P, Form]:
+    def register(arguments: Callable[P, Arguments]) -> Callable[P, StmtForm]:
         @wraps(arguments)
-        def describe(*args: P.args, **kwargs: P.kwargs) -> Form:
-            return Form(describe, **arguments(*args, **kwargs))
+        def describe(*args: P.args, **kwargs: P.kwargs) -> StmtForm:
+            return StmtForm(describe, **arguments(*args, **kwargs))
 
         # Asked for whenever such a statement is parsed.
         vars(describe)["__signature__"] = signature(arguments)
@@ -82,7 +82,7 @@ def statement(
     return register
 
 
-def role_of(form: Form) -> Role | None:
+def role_of(form: StmtForm) -> Role | None:
     """The role of a statement; those that Python writes without `T.` have none."""
     row = ROWS.get(form.maker)
     return None if row is None else row.role

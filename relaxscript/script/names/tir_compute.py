@@ -26,7 +26,7 @@ from relaxscript.ir.tir_compute import (
 from relaxscript.tir_builder import iter_var as make_iter_var
 
 from .statement import Arguments, Role, statement
-from .tir_types import Form
+from .tir_types import StmtForm
 
 __all__ = [
     "CallEffectKind", "CommReducer", "IterVar", "ProducerLoad", "Reduce", "comm_reducer",
@@ -55,7 +55,7 @@ def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Arguments:
     return locals()
 
 
-def IterVar(dom: Any, var: Any, iter_type: str, thread_tag: str = "") -> Form:
+def IterVar(dom: Any, var: Any, iter_type: str, thread_tag: str = "") -> StmtForm:
     """The same as `T.iter_var`, in the order of the node's fields."""
     return iter_var(var, dom, iter_type, thread_tag)
 

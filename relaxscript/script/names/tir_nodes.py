@@ -21,7 +21,7 @@ from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_
 from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.scalar_functions import FUNCTIONS
 
-from .tir_types import ScalarType, converted
+from .tir_types import ScalarType, cast_lanes
 
 __all__ = [
     "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "And", "Broadcast", "BufferLoad", "Call", "Cast",
@@ -100,7 +100,7 @@ def cast(value: PrimExprLike, dtype: str) -> PrimExpr:
     target = _dtype(dtype)
     if not isinstance(value, PrimExpr) and not target.is_bool:
         return const(_scalar(value).value, target)  # type: ignore[attr-defined]
-    return converted(_scalar(value), target)
+    return cast_lanes(_scalar(value), target)
 
 
 def min(a: PrimExprLike, b: PrimExprLike, *more: PrimExprLike) -> PrimExpr:

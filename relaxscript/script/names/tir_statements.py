@@ -1,9 +1,9 @@
 """The statements that `T.` names: one table of loops, blocks and their parts, buffers, scopes.
 
 Each function is a row: its signature, and above it what the builder makes of the arguments. Called,
-it describes the statement and returns a `Form`: the function itself and its arguments, by name. The
-parser gives forms their meaning where they stand; plain Python may make and read them too. Nothing
-is checked here, because Python evaluates annotations before any parser sees them.
+it describes the statement and returns a `StmtForm`: the function itself and its arguments by name.
+The parser gives forms their meaning at their places; plain Python may make and read them too.
+Nothing is checked here, because Python evaluates annotations before any parser sees them.
 
 Source: TVM `tvm.script.parser.tir` for names, order of parameters and defaults; names of TVM 0.27
 that mean the same are aliases.
@@ -20,7 +20,7 @@ from relaxscript.ir.tir_compute import Prefetch
 from relaxscript.tir_builder import Scope, TIRBuilder, TIRError, make_buffer
 
 from .statement import Arguments, Role, statement
-from .tir_types import BufferFront, Form, ScalarType
+from .tir_types import BufferForm, ScalarType, StmtForm
 
 __all__ = [
     "Assert", "Bind", "Buffer", "Else", "If", "LetStmt", "Range", "Then", "While",
@@ -267,7 +267,7 @@ def buffer(
 sblock_alloc_buffer = alloc_buffer
 
 
-def buffer_decl(*args: Any, **kwargs: Any) -> Form:
+def buffer_decl(*args: Any, **kwargs: Any) -> StmtForm:
     """The same as `decl_buffer`, by its older name."""
     return buffer(*args, **kwargs)
 
@@ -387,9 +387,9 @@ def evaluate(value: Any) -> Arguments:
 # ---- what is no statement by itself
 
 
-def meta_var(value: Any) -> Form:
+def meta_var(value: Any) -> StmtForm:
     """`x = T.meta_var(e)` makes `x` another name of `e`, without a variable in the program."""
-    return Form(meta_var, value=value)
+    return StmtForm(meta_var, value=value)
 
 
 @statement(Role.VALUE, lambda tb, begin, end: (begin, end))
@@ -398,4 +398,4 @@ def Range(begin: Any, end: Any) -> Arguments:
     return locals()
 
 
-Buffer = BufferFront(buffer)
+Buffer = BufferForm(buffer)

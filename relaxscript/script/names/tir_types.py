@@ -1,7 +1,7 @@
 """Values behind the names of `T`: forms of statements, dtypes that can be called.
 
-A `Form` is a statement as it was written, before the parser gives it a meaning; `ScalarType` is
-`T.float32` and its kin; `BufferFront` is `T.Buffer`.
+A `StmtForm` is a statement as it was written, before the parser gives it a meaning; `ScalarType` is
+`T.float32` and its kin; `BufferForm` is `T.Buffer`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from relaxscript.ir.prim import (
 
 from .annotations import in_annotation
 
-__all__ = ["BufferFront", "Form", "HandleType", "ScalarType", "converted", "name_of"]
+__all__ = ["BufferForm", "HandleType", "ScalarType", "StmtForm", "cast_lanes", "name_of"]
 
 
-class Form(Described):
+class StmtForm(Described):
     """A statement as it was written: `maker` is the function of `T.` that described it."""
 
     __slots__ = ("arguments", "maker")
 
-    def __init__(self, maker: Callable[..., Form], **arguments: Any) -> None:
+    def __init__(self, maker: Callable[..., StmtForm], **arguments: Any) -> None:
         self.maker = maker
         self.arguments = arguments
 
@@ -61,13 +61,13 @@ class Form(Described):
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
 
 
-def name_of(maker: Callable[..., Form]) -> str:
+def name_of(maker: Callable[..., StmtForm]) -> str:
     """The name of a statement in scripts: `T.grid`, `T.axis.spatial`."""
     inner = "axis." if maker.__module__.endswith("tir_axis") else ""
     return f"T.{inner}{maker.__name__}"
 
 
-class PythonForm(Form):
+class PythonForm(StmtForm):
     """A form that scripts write without `T.`: `range(n)`, `A.vstore(...)`."""
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class PythonForm(Form):
         return self.maker.__name__.lstrip("_")
 
 
-class BufferFront:
+class BufferForm:
     """`T.Buffer`: called or subscripted, in an annotation or in the body of a PrimFunc.
 
     Python evaluates annotations before the parser reads them; so any arguments are taken, and the
@@ -86,20 +86,20 @@ class BufferFront:
 
     __name__ = "Buffer"
 
-    def __init__(self, like: Callable[..., Form]) -> None:
+    def __init__(self, like: Callable[..., StmtForm]) -> None:
         self.__signature__ = inspect.signature(like)
         self.__doc__ = inspect.getdoc(self.__call__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Form:
+    def __call__(self, *args: Any, **kwargs: Any) -> StmtForm:
         """A buffer by its shape and dtype: `x: T.Buffer((64, "n"), "float32")`.
 
         A string names a shape variable, or is arithmetic of shape variables. In the body of a
         PrimFunc it stands for `T.decl_buffer`. `x: T.Buffer[T.f32, 64, n]` with `n = T.dim("n")`
         is the same in the form that type checkers read.
         """
-        return Form(self, args=args, **kwargs)
+        return StmtForm(self, args=args, **kwargs)
 
-    def __getitem__(self, items: Any) -> Form:
+    def __getitem__(self, items: Any) -> StmtForm:
         items = items if isinstance(items, tuple) else (items,)
         if len(items) > 1 and isinstance(items[0], (DataType, ScalarType)):
             element, *dims = items
@@ -129,7 +129,7 @@ class ScalarType(Described):
         if expr is None:
             return (SizeVar if is_size_var else Var).make("", self.dtype)
         if isinstance(expr, PrimExpr):
-            return converted(expr, self.dtype)
+            return cast_lanes(expr, self.dtype)
         if isinstance(expr, str):
             expr = _number(expr)
         if not hasattr(expr, "__index__") and not isinstance(expr, float):
@@ -157,7 +157,7 @@ def _number(text: str) -> float:
         raise ValueError(f'"{text}" is not a number') from None
 
 
-def converted(e: PrimExpr, dtype: DataType) -> PrimExpr:
+def cast_lanes(e: PrimExpr, dtype: DataType) -> PrimExpr:
     """`e` as a value of `dtype`, as many lanes as the wider of the two has."""
     if dtype.lanes == 1 and e.dtype.lanes > 1:
         dtype = dtype.with_lanes(e.dtype.lanes)

@@ -12,7 +12,7 @@ from relaxscript.tir_builder import TIRError, describe, iter_var
 
 from . import tir_compute, tir_statements
 from .attributes import attribute
-from .tir_types import Form, ScalarType
+from .tir_types import ScalarType, StmtForm
 
 __all__ = ["BUFFER_PARAMETERS", "PARAMETER_HELP", "builder_argument", "dtype_of"]
 
@@ -33,9 +33,9 @@ def builder_argument(name: str, value: Any) -> Any:
             return dtype_of(value)
         case (("attrs" | "annotations"), _):
             return attribute(value)
-        case _, Form(maker=tir_statements.Range, arguments=given):
+        case _, StmtForm(maker=tir_statements.Range, arguments=given):
             return given["begin"], given["end"]
-        case _, Form(maker=tir_compute.iter_var, arguments=given):
+        case _, StmtForm(maker=tir_compute.iter_var, arguments=given):
             domain = builder_argument("dom", given["dom"])
             return iter_var(given["v"], domain, given["iter_type"], given["thread_tag"])
         case _, list() | tuple():

@@ -1,6 +1,6 @@
 """Parsing annotations: StructInfo as the user wrote it, with a place on every dimension.
 
-    annotation = front | front "(" arguments ")" | front "[" arguments "]" | "None" | string
+    annotation = form | form "(" arguments ")" | form "[" arguments "]" | "None" | string
     dimension  = integer | name | string | arithmetic of dimensions
 
 Annotations are read from the syntax tree, never from `__annotations__`. A string dimension names a
@@ -27,7 +27,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.script.names.annotations import (
     ANNOTATED_HELP,
     AnnotationError,
-    Front,
+    AnnotationForm,
     Prim,
     Shape,
     Tensor,
@@ -51,7 +51,7 @@ from .script_context import ItemUse
 from .subscript_annotations import callable_call, prim_call, shape_call, typed_call
 
 __all__ = [
-    "annotation_argument", "front_call", "front_subscript", "gathered_annotations",
+    "annotation_argument", "form_call", "form_subscript", "gathered_annotations",
     "known_vdevice", "parse_annotation",
 ]  # fmt: skip
 
@@ -110,31 +110,31 @@ def parse_quoted(cx: RelaxContext, node: ast.Constant) -> StructInfo:
         cx.inside_string = outer
 
 
-def front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo:
+def form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
     """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
-    if front.name == "Callable":
+    if form.name == "Callable":
         # The dimensions of a function type are its own, and those around it.
         known, inside = dict(cx.dims), cx.in_function_type
         cx.in_function_type = True
         try:
             with cx.new_dimensions():
-                return _front_call(cx, front, node)
+                return _form_call(cx, form, node)
         finally:
             cx.dims, cx.in_function_type = known, inside
-    outer, cx.unbound_code = cx.unbound_code, UNBOUND.get(front.name, "RX0305")
+    outer, cx.unbound_code = cx.unbound_code, UNBOUND.get(form.name, "RX0305")
     try:
-        return _front_call(cx, front, node)
+        return _form_call(cx, form, node)
     finally:
         cx.unbound_code = outer
 
 
-def _front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo:
-    return _plain_tensor(cx, front, node) or _any_front_call(cx, front, node)
+def _form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
+    return _plain_tensor(cx, form, node) or _any_form_call(cx, form, node)
 
 
-def _plain_tensor(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo | None:
+def _plain_tensor(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo | None:
     """`R.Tensor((n, 4), "float32")`, which most annotations are, without detours."""
-    if front is not Tensor or node.keywords or len(node.args) != 2:
+    if form is not Tensor or node.keywords or len(node.args) != 2:
         return None
     shape, dtype = node.args
     if type(shape) is not ast.Tuple or type(dtype) is not ast.Constant:
@@ -148,17 +148,17 @@ def _plain_tensor(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo 
     return TensorStructInfo.make(ShapeExpr.make(dims), element, None, len(dims), span=cx.span(node))
 
 
-def _any_front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInfo:
-    places: dict[str, ast.expr] = dict(zip(front.parameters, node.args))
+def _any_form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
+    places: dict[str, ast.expr] = dict(zip(form.parameters, node.args))
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     failed: Failed | None = None
     for argument in node.args:
-        name = front.parameters[len(args)] if len(args) < len(front.parameters) else ""
+        name = form.parameters[len(args)] if len(args) < len(form.parameters) else ""
         try:
             if not isinstance(argument, ast.Starred):
-                args.append(front_argument(cx, front, name, argument))
-            elif front.variadic:
+                args.append(form_argument(cx, form, name, argument))
+            elif form.variadic:
                 args += unpacked_annotations(cx, argument.value)
             else:
                 args += parse_iterable(cx, argument.value)
@@ -167,40 +167,40 @@ def _any_front_call(cx: RelaxContext, front: Front, node: ast.Call) -> StructInf
     for keyword in node.keywords:
         name = keyword.arg or ""
         places[name] = keyword.value
-        if name and name not in front.parameters:
-            unknown = next(front.signature.misfits((), [name]))
+        if name and name not in form.parameters:
+            unknown = next(form.signature.misfits((), [name]))
             failed = argument_error(cx, unknown, node, code="RX0108")
             continue
         try:
-            kwargs[name] = front_argument(cx, front, name, keyword.value)
+            kwargs[name] = form_argument(cx, form, name, keyword.value)
         except Failed as failure:
             failed = failure
     if failed is not None:
         raise failed
-    return _built(cx, front, args, kwargs, places, node)
+    return _built(cx, form, args, kwargs, places, node)
 
 
-def front_subscript(cx: RelaxContext, front: Front, node: ast.Subscript) -> StructInfo:
+def form_subscript(cx: RelaxContext, form: AnnotationForm, node: ast.Subscript) -> StructInfo:
     """`R.Tensor[R.f32, n, 4]`, or `R.Tensor[(n, 4), "float32"]`, the older spelling."""
     items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     with cx.unquoted_dimensions():
-        if front.name == "Annotated":
+        if form.name == "Annotated":
             return with_added(cx, node, items)
-        return front_call(cx, front, subscript_as_call(cx, front, items, node))
+        return form_call(cx, form, subscript_as_call(cx, form, items, node))
 
 
 def subscript_as_call(
-    cx: RelaxContext, front: Front, items: list[ast.expr], node: ast.Subscript
+    cx: RelaxContext, form: AnnotationForm, items: list[ast.expr], node: ast.Subscript
 ) -> ast.Call:
     """An annotation in brackets as the call that means the same."""
     known: ast.Call | None = None
-    if front.name == "Tensor" and items and _is_element(cx, items[0]):
+    if form.name == "Tensor" and items and _is_element(cx, items[0]):
         known = typed_call(node, items, lambda part: value_of_name(cx, part))
-    elif front.name == "Shape":
+    elif form.name == "Shape":
         known = shape_call(node, items, lambda part: value_of_name(cx, part))
-    elif front.name == "Callable":
+    elif form.name == "Callable":
         known = callable_call(node, items)
-    elif front.name == "Tensor" and (not items or _is_dimension(cx, items[0])):
+    elif form.name == "Tensor" and (not items or _is_dimension(cx, items[0])):
         items = [node.slice]
     as_call = known or ast.Call(func=node.value, args=items, keywords=[])
     return ast.copy_location(as_call, node)
@@ -213,11 +213,11 @@ def with_added(cx: RelaxContext, node: ast.Subscript, items: list[ast.expr]) -> 
     base, *more = items
     match parse_annotation(cx, base):
         case ShapeStructInfo(values=None, ndim=-1):
-            return front_call(
+            return form_call(
                 cx, Shape, shape_call(node, more, lambda part: value_of_name(cx, part))
             )
         case PrimStructInfo(value=None, dtype=dtype) if len(more) == 1:
-            return front_call(cx, Prim, prim_call(node, dtype, more[0]))
+            return form_call(cx, Prim, prim_call(node, dtype, more[0]))
     message = f"this cannot be added to `{ast.unparse(base)}`"
     raise cx.error(more[0], "RX0108", message, help=ANNOTATED_HELP)
 
@@ -242,13 +242,13 @@ def _is_dimension(cx: RelaxContext, node: ast.expr) -> bool:
 
 
 def _built(
-    cx: RelaxContext, front: Front, args: list[Any], kwargs: dict[str, Any],
+    cx: RelaxContext, form: AnnotationForm, args: list[Any], kwargs: dict[str, Any],
     places: dict[str, ast.expr], node: ast.expr,
 ) -> StructInfo:  # fmt: skip
     try:
-        info = front.bind(args, kwargs)
+        info = form.bind(args, kwargs)
     except AnnotationError as error:
-        better = reorder_arguments(cx.source, front, node)
+        better = reorder_arguments(cx.source, form, node)
         if better is not None and cx.inside_string is None:
             at, message, help, edits = better
             raise cx.error(at, error.code, message, help=help, edits=edits) from None
@@ -258,7 +258,7 @@ def _built(
             fix = fix[1:-1]
         raise cx.error(at, error.code, error.message, help=error.help, fix=fix) from None
     if isinstance(info, TensorStructInfo) and info.vdevice is not None:
-        given = kwargs.get("vdevice") or args[front.parameters.index("vdevice")]
+        given = kwargs.get("vdevice") or args[form.parameters.index("vdevice")]
         place = places.get("vdevice", node)
         info = info.replace(vdevice=known_vdevice(cx, given, info.vdevice, place))
     return info.replace(span=cx.span(node))
@@ -293,8 +293,8 @@ def unknown_vdevice(cx: RelaxContext, asked: VDevice, node: ast.expr) -> Failed:
     return cx.error(node, "RX0324", message, help=help, fix=fix)
 
 
-def front_argument(cx: RelaxContext, front: Front, name: str, node: ast.expr) -> Any:
-    """An argument of a front: shapes and scalar values hold dimensions, others are values."""
+def form_argument(cx: RelaxContext, form: AnnotationForm, name: str, node: ast.expr) -> Any:
+    """An argument of a form: shapes and scalar values hold dimensions, others are values."""
     unknown = isinstance(node, ast.Name) and node.id == "_"
     if name == "shape" and unknown and (cx.names_dims or "_" not in cx.names):
         return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
@@ -302,7 +302,7 @@ def front_argument(cx: RelaxContext, front: Front, name: str, node: ast.expr) ->
         return parse_dimensions(cx, node.elts)
     if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):
         return string_dimension(cx, node, whole=False)
-    if name in ("params", "ret") or front.variadic:
+    if name in ("params", "ret") or form.variadic:
         return annotation_argument(cx, node)
     value = parse_expr(cx, node)
     if name in ("shape", "values"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.script.names.annotations import Front
+from relaxscript.script.names.annotations import AnnotationForm
 
 from .environment import Environment
 from .expression import parse_expr
@@ -74,16 +74,16 @@ def _is_plain(cx: RelaxContext, node: ast.expr, words: dict[str, None]) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id)) as func, args=args, keywords=more):
             words[id] = None
-            front = _front(cx, func)
-            strings = front is not None and front.name == "Tensor"  # elsewhere: annotations
+            form = _form(cx, func)
+            strings = form is not None and form.name == "Tensor"  # elsewhere: annotations
             parts = [*args, *(keyword.value for keyword in more)]
-            return front is not None and all(
+            return form is not None and all(
                 (strings and isinstance(part, ast.Constant)) or _is_plain(cx, part, words)
                 for part in parts
             )
         case ast.Attribute(value=ast.Name(id)):
             words[id] = None
-            return _front(cx, node) is not None
+            return _form(cx, node) is not None
         case ast.Tuple(elts) | ast.List(elts):
             return all(_is_plain(cx, part, words) for part in elts)
         case ast.BinOp(left, _, right):
@@ -96,9 +96,9 @@ def _is_plain(cx: RelaxContext, node: ast.expr, words: dict[str, None]) -> bool:
     return False
 
 
-def _front(cx: RelaxContext, node: ast.Attribute) -> Front | None:
+def _form(cx: RelaxContext, node: ast.Attribute) -> AnnotationForm | None:
     value = parse_expr(cx, node)
-    return value if isinstance(value, Front) and value.name in REPEATED else None
+    return value if isinstance(value, AnnotationForm) and value.name in REPEATED else None
 
 
 def _text(node: ast.expr, lines: Sequence[str]) -> str | None:

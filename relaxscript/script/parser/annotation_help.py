@@ -10,12 +10,12 @@ from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import Var
 from relaxscript.ir.prim_checks import shorten
-from relaxscript.script.names.annotations import Front
+from relaxscript.script.names.annotations import AnnotationForm
 
 from .fixits import gather
 
 __all__ = [
-    "Instead",
+    "Correction",
     "a_shape",
     "no_extent",
     "other_than_int64",
@@ -27,7 +27,7 @@ __all__ = [
 unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only: `ndim=2`'
 
 
-class Instead(NamedTuple):
+class Correction(NamedTuple):
     """The mistake in one sentence, where it stands, and what to write."""
 
     at: ast.expr
@@ -48,20 +48,22 @@ def other_than_int64(var: Var, span: Span | None) -> Diagnostic:
     return Diagnostic("RX0108", message, span, labels, (), f"write `{var.name} = T.int64()`", fix)
 
 
-def reorder_arguments(source: Source, front: Front, call: ast.expr) -> Instead | None:
+def reorder_arguments(source: Source, form: AnnotationForm, call: ast.expr) -> Correction | None:
     """`R.Tensor(2, 3, "float32")` and `R.Tensor("float32", (2, 3))`: arguments in another order."""
-    if front.name not in ("Tensor", "Shape") or not isinstance(call, ast.Call):
+    if form.name not in ("Tensor", "Shape") or not isinstance(call, ast.Call):
         return None
     dims = _leading_dimensions(call.args)
     if len(dims) > 1 and any(isinstance(dim, ast.Constant) for dim in dims):
         edit, written = gather(source, dims)
-        return Instead(dims[0], "a shape is one tuple", f"write `{written}`", (edit,))
+        return Correction(dims[0], "a shape is one tuple", f"write `{written}`", (edit,))
     match call.args:
         case [ast.Constant(value=str(name)) as first, ast.Tuple() | ast.List() as second, *_]:
-            if front.name == "Tensor" and is_dtype(name):
+            if form.name == "Tensor" and is_dtype(name):
                 edits = (_put(source, first, second), _put(source, second, first))
                 message = "the shape stands before the dtype"
-                return Instead(first, message, f'write `({ast.unparse(second)}, "{name}")`', edits)
+                return Correction(
+                    first, message, f'write `({ast.unparse(second)}, "{name}")`', edits
+                )
     return None
 
 

@@ -26,7 +26,7 @@ from .module_context import ModuleContext
 from .script_context import ScriptContext
 
 __all__ = [
-    "adopt", "adopted_as", "adopted_member", "called_names", "foreign_device", "macro_of_module",
+    "adopt", "adopt_as", "adopt_member", "called_names", "foreign_device", "macro_of_module",
     "with_symbol",
 ]  # fmt: skip
 
@@ -59,7 +59,7 @@ def adopt(
     return var
 
 
-def adopted_member(
+def adopt_member(
     cx: ScriptContext, module: ModuleContext, owner: IRModule, name: str, node: ast.expr
 ) -> GlobalVar:
     """The name in the module of a function of another, added together with what it calls."""
@@ -78,7 +78,7 @@ def adopted_member(
     return module.known_objects[id(wanted)][1]
 
 
-def adopted_as(
+def adopt_as(
     cx: ScriptContext, module: ModuleContext, value: Any, name: str, node: ast.expr
 ) -> Any:
     """The function that a class takes over as `name = value`; `value` is a function, or a module

@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.errors import Source
 
-from .decorators import OurDecorator
+from .decorators import ScriptDecorator
 from .environment import Environment
 from .module_context import ModuleContext
 from .python_language import PYTHON
@@ -30,7 +30,7 @@ class ClassContext(ScriptContext):
         self.module = module
         self.attrs: dict[str, Any] = {}
         self.parsed: dict[str, Any] = {}
-        self.decorators: dict[str, OurDecorator] = {}
+        self.decorators: dict[str, ScriptDecorator] = {}
         self.relax: dict[str, ast.FunctionDef] = {}
         self.tir: dict[str, ast.FunctionDef] = {}
         self.headers: dict[str, tuple[RelaxContext, Header]] = {}

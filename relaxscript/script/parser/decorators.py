@@ -22,8 +22,14 @@ from .fixits import add_decorator
 from .script_context import ScriptContext
 
 __all__ = [
-    "OPTIONS", "OurDecorator", "leads_to", "likely_decorator", "our_decorator",
-    "our_decorators", "read_options", "resolve_name",
+    "OPTIONS",
+    "ScriptDecorator",
+    "leads_to",
+    "likely_decorator",
+    "our_decorator",
+    "read_options",
+    "resolve_name",
+    "script_decorators",
 ]  # fmt: skip
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -38,7 +44,7 @@ _WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "
 _HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_decorators")
 
 
-class OurDecorator(NamedTuple):
+class ScriptDecorator(NamedTuple):
     """A decorator of ours, by the name it has at home, and where it stands.
 
     `node` is None where another decorator calls it, with the options `given`.
@@ -59,17 +65,17 @@ class OurDecorator(NamedTuple):
         return self.kind.endswith("_macro")
 
 
-def our_decorators(
+def script_decorators(
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, environment: Environment
-) -> list[OurDecorator]:
+) -> list[ScriptDecorator]:
     """The decorators of a definition that are ours, outermost first."""
-    found: list[OurDecorator] = []
+    found: list[ScriptDecorator] = []
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         value = resolve_name(target, environment)
         kind = str(getattr(value, "__name__", ""))
         if _is_ours(value, kind):
-            found.append(OurDecorator(kind, decorator))
+            found.append(ScriptDecorator(kind, decorator))
     return found
 
 
@@ -98,12 +104,12 @@ def _words(code: CodeType) -> set[str]:
 
 def our_decorator(
     cx: ScriptContext, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> OurDecorator:
+) -> ScriptDecorator:
     """The decorator that makes a definition a script; raises `Failed` after recording why not.
 
     One that is misspelt is reported as what it is, with the nearest name.
     """
-    found = our_decorators(node, cx.environment)
+    found = script_decorators(node, cx.environment)
     if isinstance(node, ast.ClassDef):
         found = [d for d in found if d.kind == "ir_module"]
     else:
@@ -149,7 +155,7 @@ def likely_decorator(node: ast.AST) -> str:
     return "R.function" if "R" in letters else "T.prim_func" if "T" in letters else ""
 
 
-def read_options(cx: ScriptContext, decorator: OurDecorator | None) -> dict[str, bool]:
+def read_options(cx: ScriptContext, decorator: ScriptDecorator | None) -> dict[str, bool]:
     """The options of a decorator, each True or False; every mistake in them is recorded."""
     options: dict[str, bool] = {} if decorator is None else dict(decorator.given)
     if decorator is None or not isinstance(decorator.node, ast.Call):
@@ -177,7 +183,7 @@ def read_options(cx: ScriptContext, decorator: OurDecorator | None) -> dict[str,
     return options
 
 
-def _unknown_option(cx: ScriptContext, decorator: OurDecorator, keyword: ast.keyword) -> None:
+def _unknown_option(cx: ScriptContext, decorator: ScriptDecorator, keyword: ast.keyword) -> None:
     span = cx.source.name_span(keyword)
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)

@@ -30,7 +30,7 @@ from relaxscript.script.names.tir_types import ScalarType
 
 from .reporter import Reporter
 
-__all__ = ["UNKNOWN", "Blame", "Failed", "PartlyFailed", "in_the_users_words"]
+__all__ = ["UNKNOWN", "Failed", "PartlyFailed", "SourceReporter", "with_user_names"]
 
 
 class Failed(Exception):
@@ -58,7 +58,7 @@ class _Unknown:
 UNKNOWN = _Unknown()
 
 
-class Blame:
+class SourceReporter:
     """Records mistakes in one source."""
 
     def __init__(self, source: Source, reporter: Reporter) -> None:
@@ -179,19 +179,19 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def in_the_users_words(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
+def with_user_names(diagnostic: Diagnostic, written: Mapping[str, str]) -> Diagnostic:
     """Parameters that were given as names are called by these names, wherever code is quoted."""
     words = "|".join(re.escape(name) for name in sorted(written, key=len, reverse=True))
     if not words:
         return diagnostic
     name = re.compile(rf"(?<![\w.\"])({words})(?![\w\"]|\s*=)")
 
-    def mended(text: str) -> str:
+    def rename(text: str) -> str:
         return re.sub(r"`[^`]*`", lambda code: name.sub(lambda m: written[m[1]], code[0]), text)
 
     return replace(
         diagnostic,
-        labels=tuple(Label(at, mended(text)) for at, text in diagnostic.labels),
-        notes=tuple(mended(note) for note in diagnostic.notes),
-        help=None if diagnostic.help is None else mended(diagnostic.help),
+        labels=tuple(Label(at, rename(text)) for at, text in diagnostic.labels),
+        notes=tuple(rename(note) for note in diagnostic.notes),
+        help=None if diagnostic.help is None else rename(diagnostic.help),
     )

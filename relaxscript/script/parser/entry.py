@@ -29,9 +29,9 @@ from relaxscript.script.source.lookup import (
 )
 
 from .decorated import DecoratedModule
-from .decorators import OurDecorator, leads_to, our_decorators, read_options
+from .decorators import ScriptDecorator, leads_to, read_options, script_decorators
 from .environment import Environment
-from .internal_error import reported_as_ours
+from .internal_error import as_internal_error
 from .module import module_of_class, relax_function, tir_function
 from .python_language import python_context
 from .reporter import Reporter
@@ -93,7 +93,7 @@ def parse_class(
 
     def parse(reporter: Reporter) -> IRModule | None:
         cx = python_context(source, environment, reporter)
-        for decorator in our_decorators(node, environment):
+        for decorator in script_decorators(node, environment):
             if decorator.kind == "ir_module":
                 read_options(cx, decorator)
         return module_of_class(source, node, environment, reporter, check_well_formed)
@@ -240,8 +240,8 @@ def parse_function(
         place = source.name_span(node)
         reporter.record(Diagnostic("RX0104", message, place, help="define it with `def`"))
         return None
-    ours = [d for d in our_decorators(node, environment) if d.kind == kind]
-    decorator = ours[0] if ours else OurDecorator(kind, None, given)
+    ours = [d for d in script_decorators(node, environment) if d.kind == kind]
+    decorator = ours[0] if ours else ScriptDecorator(kind, None, given)
     if kind == "prim_func":
         return tir_function(source, node, environment, reporter, decorator, check_well_formed)
     return relax_function(source, node, environment, reporter, decorator, check_well_formed)
@@ -271,7 +271,7 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
 
 def finish(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
     reporter = Reporter(is_strict(strict))
-    with reported_as_ours(reporter):
+    with as_internal_error(reporter):
         result = parse(reporter)
     for warning in reporter.finish():
         warn(warning)

@@ -44,8 +44,8 @@ __all__ = [
     "add_attributes",
     "asks_for_none",
     "captured_name",
+    "check_attributes",
     "check_size",
-    "checked_attributes",
     "compute_before",
     "key_of",
     "parse_attribute",
@@ -103,7 +103,7 @@ def parse_exprs(cx: ScriptContext, nodes: Sequence[ast.expr]) -> list[Any]:
                 check_size(cx, range(len(found)), node)
                 continue
             value = parse_expr(cx, node)
-            if cx.language.waits(cx, value):
+            if cx.language.is_deferred(cx, value):
                 waiting.append((len(found), node))
             found.append(value)
         except Failed as failure:
@@ -126,7 +126,7 @@ def is_computed_in_parts(node: ast.expr) -> bool:
 def compute_before(cx: ScriptContext, later: ast.expr, value: Any, node: ast.expr) -> Any:
     """A value, computed now where it would otherwise come after parts of what is `later`."""
     language = cx.language
-    if language.waits(cx, value) and is_computed_in_parts(later):
+    if language.is_deferred(cx, value) and is_computed_in_parts(later):
         return language.compute(cx, value, node)
     return value
 
@@ -272,7 +272,7 @@ def parse_mapping(
     raise cx.error(node, "RX0104", wanted)
 
 
-def checked_attributes(cx: ScriptContext, found: Mapping[str, Any], node: ast.expr) -> Attrs:
+def check_attributes(cx: ScriptContext, found: Mapping[str, Any], node: ast.expr) -> Attrs:
     """Attributes whose values have been evaluated; refuses what none can hold."""
     try:
         return Attrs(attribute(found))

@@ -19,8 +19,8 @@ from relaxscript.ir.prim import PrimType, Var
 from relaxscript.ir.relax import Expr, SeqExpr, Tuple
 from relaxscript.script import ir as ir_names, relax as relax_names, tir as tir_names
 from relaxscript.script.names import tir_statements
-from relaxscript.script.names.annotations import Front
-from relaxscript.script.names.tir_types import Form, ScalarType
+from relaxscript.script.names.annotations import AnnotationForm
+from relaxscript.script.names.tir_types import ScalarType, StmtForm
 from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.source.plain_names import literal
 from relaxscript.tir_builder import describe, in_root
@@ -153,7 +153,7 @@ def _is_annotation(node: ast.expr) -> bool:
     while isinstance(node, (ast.Call, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     attr = node.attr if isinstance(node, ast.Attribute) else ""
-    return isinstance(getattr(relax_names, attr, None), Front)
+    return isinstance(getattr(relax_names, attr, None), AnnotationForm)
 
 
 def _unwrapped(body: Expr, value: ast.expr | None) -> Node:
@@ -222,7 +222,7 @@ def _small_part(cx: TirContext, node: ast.expr) -> Node:
     match value:
         case BufferSyntax():
             return make_buffer(cx, "buffer", value, cx.span(node))
-        case Form() if value.maker is tir_statements.Range:
+        case StmtForm() if value.maker is tir_statements.Range:
             low, high = builder_argument("", value)
             return make_range(cx, low, high, node)
         case ScalarType():

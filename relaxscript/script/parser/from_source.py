@@ -35,15 +35,15 @@ from relaxscript.script.source.file_reader import FileReader, Scopes
 from relaxscript.script.source.lookup import definition_of_function
 from relaxscript.script.source.plain_names import (
     bind,
-    imported,
-    known_from_the_start,
+    import_bindings,
     literal,
+    namespace_names,
     target_names,
 )
 from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
-from .decorators import likely_decorator, our_decorator, our_decorators, resolve_name
+from .decorators import likely_decorator, our_decorator, resolve_name, script_decorators
 from .diagnostics import UNKNOWN, Failed
 from .entry import finish, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
@@ -91,7 +91,7 @@ def from_source(
         # A text of Python is a program that runs, and keeps the collector as it likes.
         with nullcontext() if mode == "python" else collector_paused():
             source, tree = parse_text(filename, text)
-            known = {**known_from_the_start(), **(extra_vars or {})}
+            known = {**namespace_names(), **(extra_vars or {})}
             known.update(_metadata(source, tree, metadata))
             reading = _ReadingPython if mode == "python" else _Reading
 
@@ -111,7 +111,7 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
     reporter = Reporter()
     with collector_paused():
         source, tree = parse_text(filename, text)
-        known = {**known_from_the_start(), **_metadata(source, tree, metadata)}
+        known = {**namespace_names(), **_metadata(source, tree, metadata)}
         result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
     reporter.finish()
     return result
@@ -136,7 +136,7 @@ def _check_arguments(text: Any, mode: Any) -> None:
 def _language_of(function: FunctionType, frame: FrameType) -> str:
     """The language that a function's own decorators choose; Relax when it has none."""
     node = definition_of_function(function).node
-    ours = our_decorators(node, Environment.of_function(function, frame))
+    ours = script_decorators(node, Environment.of_function(function, frame))
     return "prim_func" if any(d.kind == "prim_func" for d in ours) else "function"
 
 
@@ -189,7 +189,7 @@ class _Reading(FileReader):
             return part_of(self.source, part, self.environment, self.reporter, self.scope)
         self.block(tree.body, [self.scope])
         if not self.defined and not self.reporter.failed:
-            self.reporter.record(self.nothing(tree))
+            self.reporter.record(self.no_definition(tree))
         return self.last
 
     def part(self, tree: ast.Module) -> list[ast.stmt]:
@@ -201,7 +201,7 @@ class _Reading(FileReader):
         self.block([node for node in rest if node not in body], [self.scope])
         return body
 
-    def nothing(self, tree: ast.Module) -> Diagnostic:
+    def no_definition(self, tree: ast.Module) -> Diagnostic:
         """The mistake of a script without a definition; one may only miss its decorator."""
         message = "the script defines no module and no function"
         for node in tree.body:
@@ -246,7 +246,7 @@ class _Reading(FileReader):
 
     def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names of ours that an import binds; others are known only when they are used."""
-        found = imported(node)
+        found = import_bindings(node)
         for alias in node.names:
             name = alias.asname or alias.name.split(".")[0]
             if found.get(name) is UNKNOWN:
@@ -401,7 +401,7 @@ class _ReadingPython(_Reading):
         self.read_python(assign)
 
     def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
-        found = imported(node)
+        found = import_bindings(node)
         if all(value is not UNKNOWN for value in found.values()):
             return found
         self.read_python(node)
@@ -425,7 +425,7 @@ class _ReadingPython(_Reading):
             exec(code, self.scope)
         except DiagnosticError as error:
             place = self.place(error.__traceback__, node)
-            self.reporter.diagnostics.extend(self.here(d, place) for d in error.diagnostics)
+            self.reporter.diagnostics.extend(self.located(d, place) for d in error.diagnostics)
         except SyntaxError as error:
             self.reporter.record(syntax_error(self.source, error))
         except (Exception, SystemExit) as error:
@@ -437,7 +437,7 @@ class _ReadingPython(_Reading):
             if isinstance(self.scope.get(name), (IRModule, Function, PrimFunc)):
                 self.defined, self.last = True, self.scope[name]
 
-    def here(self, diagnostic: Diagnostic, place: Span) -> Diagnostic:
+    def located(self, diagnostic: Diagnostic, place: Span) -> Diagnostic:
         """A mistake found while the text ran; Python may know another text of the same name."""
         span = diagnostic.span
         if span is None or span.filename != self.source.filename:

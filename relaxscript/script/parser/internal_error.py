@@ -9,11 +9,11 @@ from relaxscript.errors import DiagnosticError, InternalError
 
 from .reporter import Reporter
 
-__all__ = ["reported_as_ours"]
+__all__ = ["as_internal_error"]
 
 
 @contextmanager
-def reported_as_ours(reporter: Reporter) -> Iterator[None]:
+def as_internal_error(reporter: Reporter) -> Iterator[None]:
     """Whatever is raised inside and is no finding is an `InternalError`, caused by it."""
     try:
         yield

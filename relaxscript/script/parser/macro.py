@@ -27,13 +27,13 @@ from relaxscript.script.names.annotations import Object, in_annotation
 
 from .argument_errors import bind_arguments
 from .compile_time import signature_of
-from .decorators import OurDecorator, our_decorators, read_options
+from .decorators import ScriptDecorator, read_options, script_decorators
 from .diagnostics import UNKNOWN, Failed
 from .environment import Environment
 from .script_context import ScriptContext
 
 __all__ = [
-    "KINDS", "Macro", "Returned", "bind_macro_arguments", "check_depth", "defined_macro",
+    "KINDS", "Macro", "Returned", "bind_macro_arguments", "check_depth", "define_macro",
     "inside_macro", "macro_in", "macro_of", "wrong_language",
 ]  # fmt: skip
 
@@ -118,8 +118,8 @@ def macro_of(
 
     Mistakes in it are recorded; what is wrong with its uses is found when it is expanded.
     """
-    ours = [d for d in our_decorators(node, cx.environment) if d.is_macro]
-    decorator: OurDecorator | None = ours[0] if ours else None
+    ours = [d for d in script_decorators(node, cx.environment) if d.is_macro]
+    decorator: ScriptDecorator | None = ours[0] if ours else None
     kind = kind or (decorator.kind if decorator is not None else "")
     if not kind:
         return None
@@ -252,9 +252,9 @@ def inside_macro(
         vars(cx).update(outer)
 
 
-def defined_macro(cx: ScriptContext, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
+def define_macro(cx: ScriptContext, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:
     """Bind the name of a macro that is defined in the middle of a function."""
-    if not any(d.is_macro for d in our_decorators(node, cx.environment)):
+    if not any(d.is_macro for d in script_decorators(node, cx.environment)):
         return False
     known: dict[str, Any] = {node.name: UNKNOWN}
     around = [known, *(dict(scope) for scope in scopes), *cx.environment.scopes]

@@ -20,19 +20,19 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars, substitute_
 
 from .environment import Environment
 
-__all__ = ["Settling"]
+__all__ = ["MatchCastFix"]
 
 _HOMES = {"relaxscript.script.relax": "R", "relaxscript.script.tir": "T"}
 
 
-class Settling:
+class MatchCastFix:
     """Writes casts in the words of one script."""
 
     def __init__(self, source: Source, environment: Environment) -> None:
         self.source = source
         self.environment = environment
 
-    def by_cast(
+    def with_cast(
         self, operand: ast.expr, wanted: str | StructInfo, known: Container[PrimVar],
         taken: Container[str], statement: ast.stmt | None,
     ) -> tuple[str | None, tuple[Edit, ...]]:  # fmt: skip

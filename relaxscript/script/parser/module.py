@@ -24,12 +24,12 @@ from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.source.bound_names import names_inside
 
-from .captured_functions import adopted_as, foreign_device
+from .captured_functions import adopt_as, foreign_device
 from .captured_ir import mistakes_in
 from .class_context import ClassContext
 from .decorated import Module
-from .decorators import OurDecorator, our_decorator, our_decorators, read_options
-from .diagnostics import UNKNOWN, Blame, Failed
+from .decorators import ScriptDecorator, our_decorator, read_options, script_decorators
+from .diagnostics import UNKNOWN, Failed, SourceReporter
 from .environment import Environment
 from .expression import parse_expr
 from .fixits import leave_out_bases
@@ -57,7 +57,7 @@ def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
 
 def relax_function(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: OurDecorator | None = None, check_well_formed: bool = True,
+    decorator: ScriptDecorator | None = None, check_well_formed: bool = True,
 ) -> Function | None:  # fmt: skip
     """A Relax function on its own."""
     context = ModuleContext(check_well_formed=check_well_formed)
@@ -78,7 +78,7 @@ def relax_function(
 
 def tir_function(
     source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: OurDecorator | None = None, check_well_formed: bool = True,
+    decorator: ScriptDecorator | None = None, check_well_formed: bool = True,
 ) -> PrimFunc | None:  # fmt: skip
     """A PrimFunc on its own."""
     cx = python_context(source, environment, reporter)
@@ -96,7 +96,7 @@ def tir_function(
         return None
 
 
-def nested_too_deeply(cx: Blame, node: ast.FunctionDef) -> None:
+def nested_too_deeply(cx: SourceReporter, node: ast.FunctionDef) -> None:
     """Record that a definition nests deeper than Python lets us follow it."""
     cx.report(
         Diagnostic(
@@ -116,7 +116,7 @@ def module_of_class(
 
 def parse_definition(
     source: Source, node: ast.ClassDef | ast.FunctionDef, environment: Environment,
-    reporter: Reporter, decorator: OurDecorator, check_well_formed: bool = True,
+    reporter: Reporter, decorator: ScriptDecorator, check_well_formed: bool = True,
 ) -> IRModule | Function | PrimFunc | Macro | None:  # fmt: skip
     """The module, function or macro of a definition; None when mistakes were recorded.
 
@@ -175,7 +175,7 @@ def macro_named(cx: ClassContext, callee: ast.expr) -> ast.FunctionDef | None:
 
 def is_macro(member: ast.FunctionDef, environment: Environment) -> bool:
     """True if a member of a class is a macro."""
-    return any(d.is_macro for d in our_decorators(member, environment))
+    return any(d.is_macro for d in script_decorators(member, environment))
 
 
 def parse_class(cx: ClassContext) -> IRModule | None:
@@ -256,7 +256,7 @@ def parse_member(cx: ClassContext, member: ast.stmt) -> None:
         case ast.Expr(value=ast.Call() as call):
             parse_info(cx, call)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            existing(cx, name, value)
+            bind_existing(cx, name, value)
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return
         case _:
@@ -320,7 +320,7 @@ def check_devices(cx: ClassContext) -> None:
             cx.error(node, "RX0324", message, help=help)
 
 
-def existing(cx: ClassContext, name: str, node: ast.expr) -> None:
+def bind_existing(cx: ClassContext, name: str, node: ast.expr) -> None:
     """`name = R.ExternFunc("...")`, or a function that Python holds already."""
     value = member_of_module(cx, node)
     if isinstance(value, Macro):
@@ -332,7 +332,7 @@ def existing(cx: ClassContext, name: str, node: ast.expr) -> None:
             node, "RX0104", "only functions can be members of a module",
             help="define it outside of the class, where functions can use it as well",
         )  # fmt: skip
-    cx.parsed[name] = adopted_as(cx, cx.module, value, name, node)
+    cx.parsed[name] = adopt_as(cx, cx.module, value, name, node)
     cx.module.sign(name, function_struct_info(cx.parsed[name]))
 
 

@@ -17,7 +17,7 @@ from relaxscript.ir.relax import GlobalVar
 
 from .class_context import ClassContext
 from .diagnostics import Failed
-from .expression import checked_attributes, parse_expr, parse_mapping
+from .expression import check_attributes, parse_expr, parse_mapping
 from .python_call import check_signature, parse_arguments
 
 __all__ = ["parse_info"]
@@ -61,7 +61,7 @@ def _read(
 
 def module_attrs(cx: ClassContext, node: ast.expr, overwrite: bool) -> None:
     """Attributes of the module; one that is given twice must say that this is meant."""
-    found = checked_attributes(cx, parse_mapping(cx, node, _DICT), node)
+    found = check_attributes(cx, parse_mapping(cx, node, _DICT), node)
     twice = next((key for key in found if key in cx.attrs), None)
     if twice is not None and not overwrite:
         raise cx.error(

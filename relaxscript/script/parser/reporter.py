@@ -134,7 +134,7 @@ class Reporter:
         """True if further mistakes are only counted."""
         return len(self.diagnostics) - self.warnings >= MOST_MISTAKES
 
-    def undecided(
+    def record_undecided(
         self, diagnostic: Diagnostic, strict: bool | None = None, checked: bool = True
     ) -> None:
         """Record what is not decided; `strict` is what the function says of it.

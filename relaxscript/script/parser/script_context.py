@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.relax import Constant
 
-from .diagnostics import Blame, Failed
+from .diagnostics import Failed, SourceReporter
 from .environment import Environment
 from .reporter import Reporter
 
@@ -68,8 +68,8 @@ class Language:
     # A value that may be mentioned several times: a computation is done once, before.
     keep: Callable[[Any, Any, ast.expr], Any] = lambda cx, value, node: value
     # Whether a value is a call that is written where its whole statement is.
-    waits: Callable[[Any, Any], bool] = lambda cx, value: False
-    # A value that waits, computed now.
+    is_deferred: Callable[[Any, Any], bool] = lambda cx, value: False
+    # A value that is deferred, computed now.
     compute: Callable[[Any, Any, ast.expr], Any] = lambda cx, value, node: value
     # A chance to refuse a call of Python that cannot mean what it says.
     check_taken: Callable[[Any, Any, Any, ast.Call], None] = lambda cx, callee, args, node: None
@@ -79,7 +79,7 @@ class Language:
     parse_stmt: Callable[[Any, Any], None] = lambda cx, node: None
 
 
-class ScriptContext(Blame):
+class ScriptContext(SourceReporter):
     """One definition that is being parsed; `names` holds what the script itself has bound."""
 
     def __init__(
@@ -103,9 +103,9 @@ class ScriptContext(Blame):
         self.names_of_use: frozenset[str] = frozenset()
 
     def record(self, diagnostic: Diagnostic) -> None:
-        super().record(self.completed(diagnostic))
+        super().record(self.complete(diagnostic))
 
-    def completed(self, diagnostic: Diagnostic) -> Diagnostic:
+    def complete(self, diagnostic: Diagnostic) -> Diagnostic:
         """A finding with all that is known of it where it is found."""
         if diagnostic.code not in _OF_NAMES or diagnostic.span is None:
             return diagnostic

@@ -89,11 +89,11 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             case ShapeStructInfo(values, ndim):
                 shape = None if values is None else [tree.items(self.dims(values))]
                 rank = tree.number(ndim) if values is None and ndim != -1 else None
-                return self.front("Shape", shape or [], ndim=rank)
+                return self.relax_call("Shape", shape or [], ndim=rank)
             case PrimStructInfo():
                 return self.scalar_info(info)
             case TupleStructInfo(fields):
-                return self.front("Tuple", [self.annotation(f) for f in fields])
+                return self.relax_call("Tuple", [self.annotation(f) for f in fields])
             case FuncStructInfo():
                 return self.function_info(info)
             case ObjectStructInfo():
@@ -104,7 +104,9 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         """`R.<path>`."""
         return self.session.member("relax", path)
 
-    def front(self, word: str, args: Iterable[ast.expr], **keywords: ast.expr | None) -> ast.expr:
+    def relax_call(
+        self, word: str, args: Iterable[ast.expr], **keywords: ast.expr | None
+    ) -> ast.expr:
         """`R.Word(...)`, or the bare word where nothing is to be said."""
         made = tree.call(self.member_of_relax(word), args, **keywords)
         return made if made.args or made.keywords else made.func
@@ -134,18 +136,18 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             keywords["vdevice"] = self.vdevice(info.vdevice)
         if rank != -1:
             keywords["ndim"] = tree.number(rank)
-        return self.front("Tensor", args, **keywords)
+        return self.relax_call("Tensor", args, **keywords)
 
     def scalar_info(self, info: PrimStructInfo) -> ast.expr:
         """`R.Prim("int64")`, `R.Prim(value=n)`."""
         if info.value is None:
-            return self.front("Prim", [tree.constant(str(info.dtype))])
+            return self.relax_call("Prim", [tree.constant(str(info.dtype))])
         dtype = None if info.value.dtype is info.dtype else tree.constant(str(info.dtype))
         value = info.value
         if isinstance(value, prim.IntImm) and value.dtype.is_bool:
             truth = tree.constant(bool(value.value))
-            return self.front("Prim", [], dtype=dtype, value=self.session.at(value, truth))
-        return self.front("Prim", [], dtype=dtype, value=self.dim(value))
+            return self.relax_call("Prim", [], dtype=dtype, value=self.session.at(value, truth))
+        return self.relax_call("Prim", [], dtype=dtype, value=self.dim(value))
 
     def function_info(self, info: FuncStructInfo) -> ast.expr:
         """`R.Callable((R.Object,), R.Object)`; a PackedFunc has a `derive_func` instead."""
@@ -156,12 +158,12 @@ class AnnotationPrinter(ScalarPrinter, ABC):
                 params = tree.items([self.annotation(p) for p in info.params], ast.Tuple)
                 result = self.annotation(info.ret)
             pure = None if info.purity else tree.constant(False)
-            return self.front("Callable", [params, result], purity=pure)
+            return self.relax_call("Callable", [params, result], purity=pure)
         derive = info.derive_func
         opaque = isinstance(info.ret, ObjectStructInfo)
         ret = None if opaque and derive is not None else self.annotation(info.ret)
         named = None if derive is None or (derive is empty_derive and ret is None) else derive
-        return self.front(
+        return self.relax_call(
             "Callable", [], ret=ret, purity=tree.constant(True) if info.purity else None,
             derive_func=None if named is None else tree.constant(_derive_name(named)),
         )  # fmt: skip

@@ -100,7 +100,7 @@ def print_definition(
                 cx.introduce(var, declared=False)
         params = [print_parameter(cx, param) for param in f.params]
         declared = f.ret_struct_info
-        silent = declared is None or goes_without_saying(cx, declared, f.body)
+        silent = declared is None or is_derived_anyway(cx, declared, f.body)
         returns = None if declared is None or silent else cx.signature(declared)
         outer_alias, cx.alias_needed = cx.alias_needed, False
         body = print_body(cx, f.body)
@@ -129,7 +129,7 @@ def print_decorator(cx: RelaxPrinter, f: Function, private: bool) -> ast.expr:
     """`@R.function`, with the options that are not as usual."""
     pure = None if f.is_pure else tree.constant(False)
     hidden = tree.constant(True) if private else None
-    return cx.front("function", [], pure=pure, private=hidden)
+    return cx.relax_call("function", [], pure=pure, private=hidden)
 
 
 def print_func_attr(cx: RelaxPrinter, attrs: dict[str, Any]) -> ast.stmt:
@@ -236,7 +236,7 @@ def is_void(cx: RelaxPrinter, var: Var, value: Expr) -> bool:
     return wanted and var not in cx.read
 
 
-def goes_without_saying(cx: RelaxPrinter, declared: StructInfo, body: Expr) -> bool:
+def is_derived_anyway(cx: RelaxPrinter, declared: StructInfo, body: Expr) -> bool:
     """True if a result is too long to be written and just what the parser finds anyway."""
     if not cx.session.is_long(declared):
         return False

@@ -56,7 +56,7 @@ class Session:
 
     def at(self, node: Any, made: Tree) -> Tree:
         """Remember which node became which piece of syntax."""
-        return tree.placed(made, node) if self.record else made
+        return tree.with_origins(made, node) if self.record else made
 
     def write(self, parts: int, what: Node) -> None:
         """Count what is written; raises `DiagnosticError` (RX0104) where it is too much."""

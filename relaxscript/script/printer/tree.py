@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 __all__ = [
     "Comment", "annotated", "assign", "attribute", "call", "constant", "define", "dictionary",
-    "dotted", "items", "name", "negative", "number", "pair", "placed", "statement", "subscript",
-    "with_block",
+    "dotted", "items", "name", "negative", "number", "pair", "statement", "subscript", "with_block",
+    "with_origins",
 ]  # fmt: skip
 
 Tree = TypeVar("Tree", bound=ast.AST)
@@ -31,7 +31,7 @@ class Comment(ast.stmt):
         self.text = text
 
 
-def placed(tree: Tree, *origins: Any) -> Tree:
+def with_origins(tree: Tree, *origins: Any) -> Tree:
     """The tree, which stands for these IR nodes too."""
     vars(tree)["origins"] = (*getattr(tree, "origins", ()), *origins)
     return tree

@@ -14,7 +14,7 @@ from typing import Any
 from relaxscript.errors import Diagnostic, Source
 from relaxscript.script.parser.reporter import Reporter
 
-from .plain_names import imported
+from .plain_names import import_bindings
 from .source_tree import AnyDefinition
 
 __all__ = ["FileReader", "Scopes"]
@@ -54,7 +54,7 @@ class FileReader(ABC):
 
     def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names that an import binds, and what is known of them."""
-        return imported(node)
+        return import_bindings(node)
 
     @abstractmethod
     def read_definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:

@@ -23,7 +23,7 @@ from relaxscript.errors.user_frame import source_lines
 
 from .code_match import alike, future_flags, inner_codes, is_rewritten, plausible
 from .missing_source import not_found, source_changed
-from .source_tree import AnyDefinition, Parsed, first_line, parsed_text
+from .source_tree import AnyDefinition, ParsedSource, first_line, parse_indexed
 
 __all__ = [
     "Definition", "class_code", "defining_frame", "definition_of_class", "definition_of_function",
@@ -48,7 +48,7 @@ class Definition(NamedTuple):
     others: dict[str, list[AnyDefinition]]
 
 
-class Wanted(NamedTuple):
+class DefinitionTrace(NamedTuple):
     """The traces of a definition in Python: `line` where it begins; `inside` a line within it.
 
     `code` is what it was compiled to, `parts` what is known of a class otherwise; `around` is the
@@ -86,7 +86,9 @@ def definition_of_function(function: FunctionType, frame: FrameType | None = Non
     definer = defining_frame(frame, code)
     around = None if definer is None else definer.f_code
     line, scope = code.co_firstlineno, function.__globals__
-    return _find(Wanted(code.co_name, code.co_filename, line, None, code, (), around, scope))
+    return _find(
+        DefinitionTrace(code.co_name, code.co_filename, line, None, code, (), around, scope)
+    )
 
 
 def definition_place(function: Any) -> Span | None:
@@ -109,14 +111,14 @@ def definition_of_class(cls: type, frame: FrameType | None) -> Definition:
     if definer is not None and code is not None:
         line, scope = code.co_firstlineno, definer.f_globals
         around = definer.f_code
-        wanted = Wanted(
+        trace = DefinitionTrace(
             cls.__name__, code.co_filename, line, inside, code, parts, around, scope
         )  # fmt: skip
-        return _find(wanted)
+        return _find(trace)
     module = sys.modules.get(cls.__module__)
     scope = {} if module is None else vars(module)
     filename = parts[0].co_filename if parts else scope.get("__file__", "<unknown>")
-    return _find(Wanted(cls.__name__, filename, line, inside, None, parts, None, scope))
+    return _find(DefinitionTrace(cls.__name__, filename, line, inside, None, parts, None, scope))
 
 
 def _member_codes(cls: type) -> tuple[CodeType, ...]:
@@ -169,29 +171,31 @@ def class_code(cls: type, frame: FrameType | None) -> tuple[FrameType | None, Co
 # ---- the texts that may hold it
 
 
-def _find(wanted: Wanted) -> Definition:
-    known = _in_linecache(wanted)
-    for parsed, find in _texts(known, wanted):
-        node = find(parsed, wanted)
+def _find(trace: DefinitionTrace) -> Definition:
+    known = _in_linecache(trace)
+    for parsed, find in _texts(known, trace):
+        node = find(parsed, trace)
         if node is not None:
             return Definition(parsed.source, node, parsed.definitions)
-    if known is not None and not _is_shared(wanted.filename):
-        raise DiagnosticError(source_changed(wanted.name, wanted.filename))
-    raise DiagnosticError(not_found(wanted.name, wanted.filename, wanted.scope))
+    if known is not None and not _is_shared(trace.filename):
+        raise DiagnosticError(source_changed(trace.name, trace.filename))
+    raise DiagnosticError(not_found(trace.name, trace.filename, trace.scope))
 
 
-Finder: TypeAlias = Callable[[Parsed, Wanted], "AnyDefinition | None"]
+Finder: TypeAlias = Callable[[ParsedSource, DefinitionTrace], "AnyDefinition | None"]
 
 
-def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finder]]:
+def _texts(
+    known: ParsedSource | None, trace: DefinitionTrace
+) -> Iterator[tuple[ParsedSource, Finder]]:
     """The texts in which a definition may stand, and how to look for it there."""
-    filename = wanted.filename
+    filename = trace.filename
     if known is not None:
         yield known, _where_it_may_have_changed if _is_edited(filename) else _at_its_line
         if not _is_shared(filename):
             yield known, _elsewhere
-    if known is None or "__file__" not in wanted.scope:  # the loader of a file reads the same file
-        yield from ((text, _at_its_line) for text in _of_loader(filename, wanted.scope))
+    if known is None or "__file__" not in trace.scope:  # the loader of a file reads the same file
+        yield from ((text, _at_its_line) for text in _of_loader(filename, trace.scope))
     if filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
     if filename == "<stdin>":
@@ -203,27 +207,27 @@ def _texts(known: Parsed | None, wanted: Wanted) -> Iterator[tuple[Parsed, Finde
 # The lines that linecache gave last for a file, and what they were parsed to: linecache gives the
 # same list until the file changes, so that a file is not even put together again for each of its
 # definitions.
-_LINES: dict[str, tuple[list[str], Parsed]] = {}
+_LINES: dict[str, tuple[list[str], ParsedSource]] = {}
 
 
-def _in_linecache(wanted: Wanted) -> Parsed | None:
-    filename = wanted.filename
+def _in_linecache(trace: DefinitionTrace) -> ParsedSource | None:
+    filename = trace.filename
     # A file may have changed since Python read it last, in a notebook that reloads, say.
     linecache.checkcache(filename)
-    lines = source_lines(filename, wanted.scope)
+    lines = source_lines(filename, trace.scope)
     known = _LINES.get(filename)
     if known is not None and known[0] is lines:
         return known[1]
     if not lines:
         return None
-    parsed = parsed_text(filename, "".join(lines))
+    parsed = parse_indexed(filename, "".join(lines))
     while len(_LINES) >= KEPT:
         del _LINES[next(iter(_LINES))]
     _LINES[filename] = (lines, parsed)
     return parsed
 
 
-def _of_loader(filename: str, scope: dict[str, Any]) -> Iterator[Parsed]:
+def _of_loader(filename: str, scope: dict[str, Any]) -> Iterator[ParsedSource]:
     """The source that the loader of a module gives, where linecache did not ask it."""
     get_source = getattr(scope.get("__loader__"), "get_source", None)
     if get_source is None or scope.get("__file__", filename) != filename:
@@ -268,7 +272,7 @@ def _prompt_input() -> Iterator[str]:
             yield "\n".join(lines)
 
 
-def _cells() -> Iterator[Parsed]:
+def _cells() -> Iterator[ParsedSource]:
     """The cells of a notebook, the last first: what magics such as `%%time` run is nowhere else.
 
     The line of such a magic is parsed as a comment, so that all others keep their numbers.
@@ -281,10 +285,10 @@ def _cells() -> Iterator[Parsed]:
         yield from _parsed_all(f"<In[{number}]>", [cell])
 
 
-def _parsed_all(filename: str, texts: Iterable[str]) -> Iterator[Parsed]:
+def _parsed_all(filename: str, texts: Iterable[str]) -> Iterator[ParsedSource]:
     for text in texts:
         try:
-            yield parsed_text(filename, text)
+            yield parse_indexed(filename, text)
         except DiagnosticError:  # another text, or one for another program such as `%%bash`
             continue
 
@@ -292,49 +296,51 @@ def _parsed_all(filename: str, texts: Iterable[str]) -> Iterator[Parsed]:
 # ---- the definition in a text
 
 
-def _where_it_may_have_changed(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
+def _where_it_may_have_changed(
+    parsed: ParsedSource, trace: DefinitionTrace
+) -> AnyDefinition | None:
     """The definition that stands where Python says, in a text that was edited meanwhile."""
-    return _at_its_line(parsed, wanted, edited=True)
+    return _at_its_line(parsed, trace, edited=True)
 
 
 def _at_its_line(
-    parsed: Parsed, wanted: Wanted, edited: bool = False
+    parsed: ParsedSource, trace: DefinitionTrace, edited: bool = False
 ) -> AnyDefinition | None:  # fmt: skip
     """The definition that stands where Python says, if it is the one that was compiled."""
-    for node in reversed(parsed.definitions.get(wanted.name, ())):
+    for node in reversed(parsed.definitions.get(trace.name, ())):
         last = node.end_lineno or node.lineno
-        if wanted.line not in (None, first_line(node)):
+        if trace.line not in (None, first_line(node)):
             continue
-        if wanted.inside is not None and not node.lineno <= wanted.inside <= last:
+        if trace.inside is not None and not node.lineno <= trace.inside <= last:
             continue
-        if _fits(parsed, node, wanted, edited):
+        if _fits(parsed, node, trace, edited):
             return node
     return None
 
 
-def _fits(parsed: Parsed, node: AnyDefinition, wanted: Wanted, edited: bool) -> bool:
+def _fits(parsed: ParsedSource, node: AnyDefinition, trace: DefinitionTrace, edited: bool) -> bool:
     """True if Python compiled a definition from what is at its line.
 
     Where there is no reason to doubt it, its words are looked for and nothing is compiled.
     """
-    codes = wanted.parts if wanted.code is None else (wanted.code,)
-    doubtful = _is_shared(wanted.filename) or edited
+    codes = trace.parts if trace.code is None else (trace.code,)
+    doubtful = _is_shared(trace.filename) or edited
     if not doubtful or (edited and any(is_rewritten(code) for code in codes)):
         text = parsed.text_of(node)
-        if wanted.code is None:
-            return all(code.co_name in text for code in wanted.parts)
-        if plausible(node, wanted.code, text):
+        if trace.code is None:
+            return all(code.co_name in text for code in trace.parts)
+        if plausible(node, trace.code, text):
             return True
     exact = all(_compiled(parsed, code) for code in codes)
-    if wanted.filename == "<string>":
+    if trace.filename == "<string>":
         # A module, of which all must be the same. Prompts compile statement by statement.
-        return exact and (wanted.around is None or _compiled(parsed, wanted.around))
-    return exact and (not edited or _same_around(parsed, wanted))
+        return exact and (trace.around is None or _compiled(parsed, trace.around))
+    return exact and (not edited or _same_around(parsed, trace))
 
 
-def _same_around(parsed: Parsed, wanted: Wanted) -> bool:
+def _same_around(parsed: ParsedSource, trace: DefinitionTrace) -> bool:
     """True if the function around a definition is the same: annotations belong to its code."""
-    around = wanted.around
+    around = trace.around
     if around is None or around.co_name == "<module>" or is_rewritten(around):
         return True
     same = parsed.codes(future_flags(around)).get(around.co_name, ())
@@ -348,26 +354,26 @@ def _is_edited(filename: str) -> bool:
     return written is not None and written >= STARTED and os.path.exists(filename)
 
 
-def _compiled(parsed: Parsed, code: CodeType) -> bool:
+def _compiled(parsed: ParsedSource, code: CodeType) -> bool:
     return code in parsed.codes(future_flags(code)).get(code.co_name, ())
 
 
-def _elsewhere(parsed: Parsed, wanted: Wanted) -> AnyDefinition | None:
+def _elsewhere(parsed: ParsedSource, trace: DefinitionTrace) -> AnyDefinition | None:
     """The definition in a source whose lines are not those that Python knows.
 
     The file was edited after Python had read it, or a magic of a notebook put lines around the
     source. Python's code of it must be the same.
     """
-    nodes = parsed.definitions.get(wanted.name, ())
-    if wanted.code is None:
-        return nodes[0] if len(nodes) == 1 and not wanted.parts else None
-    loosely = _is_shared(wanted.filename)
-    if not loosely and not _same_around(parsed, wanted):
+    nodes = parsed.definitions.get(trace.name, ())
+    if trace.code is None:
+        return nodes[0] if len(nodes) == 1 and not trace.parts else None
+    loosely = _is_shared(trace.filename)
+    if not loosely and not _same_around(parsed, trace):
         return None
     lines = {
         code.co_firstlineno
-        for code in parsed.codes(future_flags(wanted.code)).get(wanted.name, ())
-        if alike(code, wanted.code, loosely=loosely)
+        for code in parsed.codes(future_flags(trace.code)).get(trace.name, ())
+        if alike(code, trace.code, loosely=loosely)
     }
     found = [node for node in nodes if first_line(node) in lines]
     return found[-1] if found else None

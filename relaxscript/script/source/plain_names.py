@@ -17,7 +17,7 @@ import numpy as np
 
 from relaxscript.errors import DiagnosticError, Source
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.script.names.annotations import AnnotationError, Front
+from relaxscript.script.names.annotations import AnnotationError, AnnotationForm
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.expression import (
@@ -31,7 +31,7 @@ from relaxscript.script.parser.python_language import PYTHON
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.script_context import ScriptContext
 
-__all__ = ["EVERYTHING", "bind", "imported", "known_from_the_start", "literal", "target_names"]
+__all__ = ["EVERYTHING", "bind", "import_bindings", "literal", "namespace_names", "target_names"]
 
 SCRIPT = "relaxscript.script"
 EVERYTHING = "*"  # the name under which a scope keeps that names of an unknown module are in it
@@ -41,7 +41,7 @@ EVERYTHING = "*"  # the name under which a scope keeps that names of an unknown 
 
 
 def _call_value(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
-    if isinstance(callee, Front):
+    if isinstance(callee, AnnotationForm):
         return _struct_info(callee, *parse_arguments(cx, node))
     if callee is TypeVar:
         return _type_variable(node)
@@ -65,16 +65,16 @@ def _type_variable(node: ast.Call) -> Any:
 
 
 def _subscript_of(cx: ScriptContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
-    if isinstance(owner, Front):
+    if isinstance(owner, AnnotationForm):
         items = index if isinstance(index, tuple) else (index,)
         return _struct_info(owner, *owner.in_brackets(items))
     return python_item(cx, owner, index, node)
 
 
-def _struct_info(front: Front, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
+def _struct_info(form: AnnotationForm, args: Sequence[Any], kwargs: dict[str, Any]) -> StructInfo:
     """The StructInfo of `R.Tensor(...)`."""
     try:
-        return front.bind(args, kwargs)
+        return form.bind(args, kwargs)
     except (AnnotationError, DiagnosticError):
         raise Failed from None
 
@@ -181,7 +181,7 @@ ROOTS = ("relaxscript", "tvm")
 TYPE_VARIABLES = {("typing", "TypeVar"), ("typing_extensions", "TypeVar")}
 
 
-def known_from_the_start() -> dict[str, Any]:
+def namespace_names() -> dict[str, Any]:
     """`I`, `R`, `T` and `tvm`: a script may come without its imports."""
     package = _package()
     return {"tvm": package, **{name: getattr(package, name) for name in ("I", "R", "T")}}
@@ -201,7 +201,7 @@ def _member(module: Any, name: str) -> Any:
     return getattr(module, name) if known else UNKNOWN
 
 
-def imported(node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
+def import_bindings(node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
     """The names that an import binds, and what is known of them."""
     found: dict[str, Any] = {}
     if isinstance(node, ast.Import):

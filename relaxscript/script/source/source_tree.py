@@ -18,12 +18,12 @@ from relaxscript.script.collector import collector_paused
 from .code_match import codes_of
 from .syntax_errors import syntax_error
 
-__all__ = ["AnyDefinition", "Parsed", "first_line", "parse_text", "parsed_text"]
+__all__ = ["AnyDefinition", "ParsedSource", "first_line", "parse_indexed", "parse_text"]
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
 
-class Parsed:
+class ParsedSource:
     """A text with its tree; indexes of what is in it are made when something is looked for."""
 
     def __init__(self, source: Source, tree: ast.Module) -> None:
@@ -61,17 +61,17 @@ def first_line(node: AnyDefinition) -> int:
 
 # A notebook re-runs cells and a test file defines hundreds of functions: the last few texts stay,
 # each with an index of its definitions, so that a file is read and walked once.
-_PARSED: OrderedDict[tuple[str, str], Parsed] = OrderedDict()
+_PARSED: OrderedDict[tuple[str, str], ParsedSource] = OrderedDict()
 _KEPT = 16
 
 
 def parse_text(filename: str, text: str) -> tuple[Source, ast.Module]:
     """The source and its tree; a syntax error of the text becomes a diagnostic."""
-    parsed = parsed_text(filename, text)
+    parsed = parse_indexed(filename, text)
     return parsed.source, parsed.tree
 
 
-def parsed_text(filename: str, text: str) -> Parsed:
+def parse_indexed(filename: str, text: str) -> ParsedSource:
     """A text with its tree and indexes; raises RX0113 where it is not Python."""
     key = (filename, text)
     found = _PARSED.get(key)
@@ -82,7 +82,7 @@ def parsed_text(filename: str, text: str) -> Parsed:
     return found
 
 
-def _read(filename: str, text: str) -> Parsed:
+def _read(filename: str, text: str) -> ParsedSource:
     source = Source(filename, text)
     try:
         with collector_paused():
@@ -95,7 +95,7 @@ def _read(filename: str, text: str) -> Parsed:
     except (RecursionError, MemoryError):
         deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
         raise DiagnosticError(deep) from None
-    return Parsed(source, tree)
+    return ParsedSource(source, tree)
 
 
 def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:

@@ -18,7 +18,7 @@ def test_asking_for_mistakes_looks_at_each_warning_once():
         def act() -> None:
             reporter = Reporter()
             for _ in range(count):
-                reporter.undecided(WARNING)
+                reporter.record_undecided(WARNING)
                 assert not reporter.failed
 
         return act
@@ -29,10 +29,10 @@ def test_asking_for_mistakes_looks_at_each_warning_once():
 def test_a_mistake_is_found_behind_warnings_and_only_in_the_reading_that_is_accepted():
     reporter = Reporter()
     for _ in range(3):
-        reporter.undecided(WARNING)
+        reporter.record_undecided(WARNING)
     assert not reporter.failed
     trial = reporter.trial()
-    trial.undecided(WARNING)
+    trial.record_undecided(WARNING)
     reporter.trial().record(ERROR)
     assert not reporter.failed
     trial.record(ERROR)
@@ -45,7 +45,7 @@ def test_a_mistake_is_found_behind_warnings_and_only_in_the_reading_that_is_acce
 def test_warnings_of_a_reading_that_is_not_accepted_make_no_room_for_more_mistakes():
     reporter = Reporter()
     for _ in range(MOST_MISTAKES):
-        reporter.trial().undecided(WARNING)
+        reporter.trial().record_undecided(WARNING)
     for _ in range(MOST_MISTAKES):
         reporter.record(ERROR)
     assert reporter.is_full
@@ -67,6 +67,6 @@ def test_uses_of_macros_and_lambdas_are_shown_from_the_inside_out():
 
 def test_a_warning_of_what_is_an_error_as_well_is_that_error():
     reporter = Reporter()
-    reporter.undecided(WARNING)
+    reporter.record_undecided(WARNING)
     reporter.record(replace(WARNING, severity="error"))
     assert [d.severity for d in reporter.settle()] == ["error"]

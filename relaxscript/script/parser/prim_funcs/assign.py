@@ -22,7 +22,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, BufferRegion, BufferStore
 from relaxscript.script.names import tir_axis, tir_nodes, tir_statements
 from relaxscript.script.names.statement import Role, role_of
-from relaxscript.script.names.tir_types import BufferFront, Form, ScalarType
+from relaxscript.script.names.tir_types import BufferForm, ScalarType, StmtForm
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr, parse_exprs
 from relaxscript.script.parser.python_operators import BINARY
@@ -48,8 +48,8 @@ from .table_statement import bind_table_statement
 __all__ = [
     "bind_target",
     "convert_value",
+    "macro_argument",
     "make_store",
-    "meant",
     "open_let",
     "parse_annotated",
     "parse_assign",
@@ -85,7 +85,7 @@ def parse_assign(cx: TirContext, node: ast.Assign) -> None:
 def assign_several(cx: TirContext, node: ast.Assign) -> None:
     """`a = b[i] = e`: `e` is evaluated once, and given to each target from left to right."""
     value = parse_expr(cx, node.value)
-    if isinstance(value, (Form, BufferSyntax)):
+    if isinstance(value, (StmtForm, BufferSyntax)):
         raise cx.error(
             node.targets[1], "RX0104", "what is made here has one name",
             help="write one line for each: `a = ...` and `b = ...`",
@@ -137,11 +137,11 @@ def unpack(
     statement: ast.stmt,
 ) -> None:  # fmt: skip
     """`a, b = ...`: axes, or the items of a Python tuple."""
-    parts = meant(value)
+    parts = macro_argument(value)
     if parts is not value and isinstance(parts, (tuple, list)):
         # Other names of what stands in the tuple, without variables in the program.
-        value = [Form(tir_statements.meta_var, value=part) for part in parts]
-    if isinstance(value, Form) and value.maker is tir_axis.remap and isinstance(node, ast.Call):
+        value = [StmtForm(tir_statements.meta_var, value=part) for part in parts]
+    if isinstance(value, StmtForm) and value.maker is tir_axis.remap and isinstance(node, ast.Call):
         bind_axes(cx, value, targets, node)
         return
     if not isinstance(value, (tuple, list)):
@@ -178,7 +178,7 @@ def store_value(
     cx.builder.add(made.replace(span=cx.span(statement)))
 
 
-def bind_axes(cx: TirContext, form: Form, targets: Sequence[ast.expr], call: ast.Call) -> None:
+def bind_axes(cx: TirContext, form: StmtForm, targets: Sequence[ast.expr], call: ast.Call) -> None:
     names = []
     for target in targets:
         if not isinstance(target, ast.Name):
@@ -196,7 +196,7 @@ def bind_name(
         case BufferSyntax():
             check_rebinding(cx, target)
             cx.names[target.id] = bind_buffer(cx, target, value, statement)
-        case Form():
+        case StmtForm():
             bind_form(cx, target, value, node, statement)
         case prim.Var(name=""):
             check_rebinding(cx, target)
@@ -228,7 +228,7 @@ def bind_scalar(cx: TirContext, target: ast.Name, value: PrimExpr, statement: as
 def open_let(cx: TirContext, var: prim.Var, value: PrimExpr, node: ast.AST) -> None:
     """A scalar variable for the statements that follow."""
     cx.bound_at[var] = cx.depth
-    with cx.making(node) as builder:
+    with cx.builder_at(node) as builder:
         builder.let(var, value)
 
 
@@ -276,7 +276,7 @@ def parse_annotated(cx: TirContext, node: ast.AnnAssign) -> None:
         return
     wanted = type_of_value(cx, said, annotation)
     value = parse_expr(cx, node.value)
-    if isinstance(value, (BufferSyntax, Form)):
+    if isinstance(value, (BufferSyntax, StmtForm)):
         bind_target(cx, node.target, value, node.value, node)
         return
     e = convert_value(cx, value, node.value, wanted.dtype, annotation, "is declared")
@@ -412,7 +412,7 @@ def check_kept(
 
 
 def bind_form(
-    cx: TirContext, target: ast.Name, form: Form, node: ast.expr, statement: ast.stmt
+    cx: TirContext, target: ast.Name, form: StmtForm, node: ast.expr, statement: ast.stmt
 ) -> None:
     maker = form.maker
     if maker not in AXES:
@@ -431,7 +431,7 @@ def bind_form(
         cx.names[target.id] = made
     elif maker is tir_statements.LetStmt:
         bind_scalar(cx, target, to_scalar(cx, form.arguments["value"], node), statement)
-    elif role_of(form) in (Role.LOOPS, Role.VALUE) or isinstance(maker, BufferFront):
+    elif role_of(form) in (Role.LOOPS, Role.VALUE) or isinstance(maker, BufferForm):
         cx.names[target.id] = form
     else:
         raise cx.error(
@@ -441,7 +441,7 @@ def bind_form(
         )  # fmt: skip
 
 
-def bind_one_axis(cx: TirContext, target: ast.Name, form: Form, call: ast.Call) -> None:
+def bind_one_axis(cx: TirContext, target: ast.Name, form: StmtForm, call: ast.Call) -> None:
     bindings = form.arguments.get("bindings")
     if isinstance(bindings, (list, tuple)) and len(bindings) != 1:
         # One name for several axes is a Python tuple of them.
@@ -461,8 +461,8 @@ FIXED = {
 AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
 
 
-def meant(value: Any) -> Any:
+def macro_argument(value: Any) -> Any:
     """The value of an argument of a macro: `T.meta_var(x)` means `x`."""
-    if isinstance(value, Form) and value.maker is tir_statements.meta_var:
+    if isinstance(value, StmtForm) and value.maker is tir_statements.meta_var:
         return value.arguments["value"]
     return value

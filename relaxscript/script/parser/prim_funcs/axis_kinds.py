@@ -85,7 +85,7 @@ def _accumulates(store: BufferStore) -> bool:
 
 
 def doubtful_blocks(
-    body: tir.Stmt, places: Mapping[prim.Var, AxisPlace], says_reads: Callable[[Block], bool]
+    body: tir.Stmt, places: Mapping[prim.Var, AxisPlace], declares_reads: Callable[[Block], bool]
 ) -> Iterator[Diagnostic]:
     """Warnings about the blocks of a function, in the order in which they run."""
     touched: set[Buffer] = set()
@@ -96,7 +96,7 @@ def doubtful_blocks(
         if isinstance(node, Block):
             inner = [part for part in (node.init, node.body) if part is not None]
             if node.iter_vars:
-                yield from _of_block(node, places, touched, says_reads(node))
+                yield from _of_block(node, places, touched, declares_reads(node))
             # What gives another name to memory hides who writes it.
             touched.update(match.source.buffer for match in node.match_buffers)
             touched.update(match.buffer for match in node.match_buffers)
@@ -123,7 +123,7 @@ def _by_address(body: tir.Stmt) -> dict[prim.Var, set[Buffer]]:
 
 
 def _of_block(
-    block: Block, places: Mapping[prim.Var, AxisPlace], touched: set[Buffer], says_reads: bool
+    block: Block, places: Mapping[prim.Var, AxisPlace], touched: set[Buffer], declares_reads: bool
 ) -> Iterator[Diagnostic]:
     found = _Stores(depends={axis.var: {axis.var} for axis in block.iter_vars})
     for part in (block.init, block.body):
@@ -145,7 +145,7 @@ def _of_block(
             yield _spatial(axis, place, sums[0], block.init is not None)
         elif axis.iter_type == "reduce" and axis.var in written and block.init is not None:
             yield _reduced(axis, place, block.init)
-    if block.init is None and not says_reads:
+    if block.init is None and not declares_reads:
         yield from _without_start(block, sums, touched)
 
 

@@ -21,7 +21,7 @@ from relaxscript.ir.relax import Attrs
 from relaxscript.script.names import tir_axis
 from relaxscript.script.names.attributes import attribute
 from relaxscript.script.names.syntax import AXIS_LETTERS
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.tir_builder import attributes
 
 from .axis_kinds import AxisPlace
@@ -47,33 +47,35 @@ def _kinds_with(kinds: str, place: int, literal: bool, letter: str) -> str | Non
 
 def _word_with(written: str, letter: str) -> str | None:
     """`T.axis.reduce` for `T.axis.spatial`, where it is written with its dots."""
-    front, dot, word = written.rpartition(".")
+    prefix, dot, word = written.rpartition(".")
     if not dot:
         return None
-    return f"{front}.{letter if len(word) == 1 else AXIS_KINDS[letter]}"
+    return f"{prefix}.{letter if len(word) == 1 else AXIS_KINDS[letter]}"
 
 
 # block = "with" "T.block(" name "):" ...
-def parse_block(cx: TirContext, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
+def parse_block(cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]) -> None:
     """A block with the statements in it."""
     call = node.items[0].context_expr
-    with cx.making(call) as builder:
+    with cx.builder_at(call) as builder:
         builder.span = cx.span(node)
         scope = builder.block(form.arguments["name"], no_realize=form.arguments["no_realize"])
     parse_suite_in(cx, scope, body, call)
 
 
 # axes = name "=" "T.axis.spatial(" domain "," binding ")" | names "=" "T.axis.remap(...)"
-def make_axes(cx: TirContext, form: Form, names: Sequence[str], call: ast.Call) -> list[prim.Var]:
+def make_axes(
+    cx: TirContext, form: StmtForm, names: Sequence[str], call: ast.Call
+) -> list[prim.Var]:
     """The variables of new axes."""
-    with cx.making(call) as builder:
+    with cx.builder_at(call) as builder:
         builder.innermost.check_axes(form.name)
     if form.maker is tir_axis.remap:
         return remap_axes(cx, form, names, call)
     return [make_axis(cx, form, names[0], call)]
 
 
-def make_axis(cx: TirContext, form: Form, name: str, call: ast.Call) -> prim.Var:
+def make_axis(cx: TirContext, form: StmtForm, name: str, call: ast.Call) -> prim.Var:
     """One axis with a domain of its own."""
     target = ast.copy_location(ast.Name(name), call)
     var = bind_table_statement(cx, target, form, call, call)
@@ -83,11 +85,13 @@ def make_axis(cx: TirContext, form: Form, name: str, call: ast.Call) -> prim.Var
     return var
 
 
-def remap_axes(cx: TirContext, form: Form, names: Sequence[str], call: ast.Call) -> list[prim.Var]:
+def remap_axes(
+    cx: TirContext, form: StmtForm, names: Sequence[str], call: ast.Call
+) -> list[prim.Var]:
     """One axis for each loop variable, over the whole range of the loop."""
     places = argument_nodes(cx, form.maker, call)
     kinds, bindings = form.arguments["kinds"], form.arguments["bindings"]
-    with cx.making(call, places) as builder:
+    with cx.builder_at(call, places) as builder:
         made = builder.innermost.remap(kinds, bindings, names)
     literal = isinstance(places["kinds"], ast.Constant)
     for i, var in enumerate(made):
@@ -99,13 +103,13 @@ def remap_axes(cx: TirContext, form: Form, names: Sequence[str], call: ast.Call)
 
 def make_attributes(cx: TirContext, value: Any, node: ast.AST) -> Attrs:
     """A dict of attributes or annotations; None has none."""
-    with cx.making(node):
+    with cx.builder_at(node):
         return attributes(attribute(value), "attrs")
 
 
 # init = "with T.init():" ...
-def parse_init(cx: TirContext, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
+def parse_init(cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]) -> None:
     call = node.items[0].context_expr
-    with cx.making(call) as builder:
+    with cx.builder_at(call) as builder:
         scope = builder.innermost.init("T.init()")
     parse_suite_in(cx, scope, body, call)

@@ -149,7 +149,7 @@ def make_buffer(cx: TirContext, name: str, syntax: BufferSyntax, span: Span | No
         raise failed
     if "elem_offset" not in parts and parts.get("offset_factor"):
         parts["elem_offset"] = shape_variable(cx, f"{name}_elem_offset", None)
-    with cx.making(syntax.node, syntax.nodes):
+    with cx.builder_at(syntax.node, syntax.nodes):
         is_view = syntax.maker in (tir_statements.decl_buffer, tir_statements.buffer)
         buffer = tir_builder.make_buffer(name, **{"shape": (), **parts}, span=span, is_view=is_view)
     if buffer.data is None and syntax.node in cx.addressed:
@@ -169,7 +169,7 @@ def parse_part(cx: TirContext, part: str, node: ast.expr) -> Any:
         case "dtype":
             return parse_dtype(cx, node)
     value = parse_expr(cx, node)
-    with cx.making(node):
+    with cx.builder_at(node):
         return BUFFER_PARTS[part](value, part)
 
 
@@ -231,7 +231,7 @@ def to_dim(cx: TirContext, value: Any, node: ast.expr) -> PrimExpr:
     value = with_own_variables(cx, value)
     if isinstance(value, str) and not isinstance(value, DataType):
         return parse_dimension_string(cx, value, node)
-    with cx.making(node):
+    with cx.builder_at(node):
         return operands.dimension(value, "value", cx.span(node))
 
 
@@ -273,5 +273,5 @@ def dtype_of(cx: TirContext, value: Any, node: ast.AST) -> DataType:
     if isinstance(value, type) or hasattr(value, "itemsize"):
         with cx.at(node):
             return DataType(value)
-    with cx.making(node):
+    with cx.builder_at(node):
         return tir_values.dtype_of(value)

@@ -38,10 +38,10 @@ from relaxscript.op import CompositeOp, Operator
 from relaxscript.opdef.aliases import nearest_dtype
 from relaxscript.script.names import tir_axis, tir_compute, tir_dtypes, tir_nodes, tir_statements
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
-from relaxscript.script.names.tir_types import Form, PythonForm, ScalarType
+from relaxscript.script.names.tir_types import PythonForm, ScalarType, StmtForm
 from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.captured_functions import macro_of_module
-from relaxscript.script.parser.diagnostics import Failed, in_the_users_words
+from relaxscript.script.parser.diagnostics import Failed, with_user_names
 from relaxscript.script.parser.expression import parse_expr, python_attribute
 from relaxscript.script.parser.fixits import by_position
 from relaxscript.script.parser.module_context import ModuleName
@@ -107,7 +107,7 @@ def vload(
     return self.vload(begin, dtype, predicate)
 
 
-def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = None) -> Form:
+def vstore(self: Buffer, begin: Any, value: Any, predicate: PrimExpr | None = None) -> StmtForm:
     """`A.vstore([i], value)`: a store with a predicate for each lane."""
     return PythonForm(vstore, buffer=self, indices=begin, value=value, predicate=predicate)
 
@@ -313,7 +313,7 @@ def call_guarded(
         diagnostic = said.diagnostic(cx.written(node.func), cx.span(node), spans)
         nodes = argument_nodes(cx, callee, node).items()
         words = {n: cx.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
-        raise cx.report(in_the_users_words(diagnostic, words)) from None
+        raise cx.report(with_user_names(diagnostic, words)) from None
     if type(result) is prim.Call and result.span is None:
         return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
     return result

@@ -22,7 +22,7 @@ from relaxscript.ir.tir import Buffer, IterVar
 from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.script.names import tir_compute
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.compile_time import ScriptLambda
@@ -207,8 +207,8 @@ def parse_reduction(cx: TirContext, node: ast.Call) -> Any:
 
 def make_iter_var(cx: TirContext, value: Any, node: ast.AST) -> IterVar:
     """`T.iter_var(k, T.Range(0, 8), "CommReduce", "")`."""
-    if isinstance(value, Form) and value.maker is tir_compute.iter_var:
-        with cx.making(node) as builder:
+    if isinstance(value, StmtForm) and value.maker is tir_compute.iter_var:
+        with cx.builder_at(node) as builder:
             value = builder_argument("axis", value).replace(span=builder.span)
     if isinstance(value, IterVar):
         return value
@@ -218,7 +218,7 @@ def make_iter_var(cx: TirContext, value: Any, node: ast.AST) -> IterVar:
     )  # fmt: skip
 
 
-def open_realize(cx: TirContext, form: Form, call: ast.Call) -> None:
+def open_realize(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     """The region of a buffer that exists while the statements after it run."""
     add_table_statement(cx, form, call)
     part = form.arguments["buffer_slice"]

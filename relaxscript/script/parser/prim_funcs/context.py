@@ -12,7 +12,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.module_context import ModuleContext
@@ -76,7 +76,7 @@ class TirContext(ScriptContext):
         # Where the indices of elements stand: see `tir_bounds.Places`.
         self.index_places: dict[int, tuple[tuple[PrimExpr, ...], list[Span | None]]] = {}
         # The buffers of Python objects, by what asked for them (which is kept as long as its id).
-        self.held_buffers: dict[int, tuple[Form, Buffer]] = {}
+        self.made_buffers: dict[int, tuple[StmtForm, Buffer]] = {}
 
     def _statements(self) -> None:
         """Statements, loops and blocks."""
@@ -120,7 +120,7 @@ class TirContext(ScriptContext):
     # ---- the builder
 
     @contextmanager
-    def making(
+    def builder_at(
         self, node: ast.AST, places: Mapping[str, ast.AST] | None = None
     ) -> Iterator[TIRBuilder]:
         """The builder, for a statement at `node`; its mistakes are told at the parts' places."""

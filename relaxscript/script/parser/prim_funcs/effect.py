@@ -17,7 +17,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Evaluate
 from relaxscript.script.names import tir_statements
 from relaxscript.script.names.statement import ROWS, Role, role_of
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.expression import add_attributes, parse_expr
 from relaxscript.tir_builder import counted, describe
 
@@ -52,18 +52,18 @@ def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
     match value:
         case None:
             return
-        case Form() if value.maker in EFFECTS and isinstance(node, ast.Call):
+        case StmtForm() if value.maker in EFFECTS and isinstance(node, ast.Call):
             EFFECTS[value.maker](cx, value, node)
         case bool() | int() | float() | prim.PrimExpr():
             cx.builder.add(Evaluate.make(to_scalar(cx, value, node), span=cx.span(node)))
-        case Form() if value.maker is PYTHON_RANGE or role_of(value) is Role.LOOPS:
+        case StmtForm() if value.maker is PYTHON_RANGE or role_of(value) is Role.LOOPS:
             raise cx.error(node, "RX0501", f"`{value.name}` is what a loop goes over",
                              help=f"write `for i in {cx.written(node)}:`")  # fmt: skip
-        case Form() if value.maker in SCOPES:
+        case StmtForm() if value.maker in SCOPES:
             raise cx.error(node, "RX0501", f"`{value.name}` opens a scope",
                              help=f"write `with {cx.written(node)}:`")  # fmt: skip
-        case Form() | BufferSyntax():
-            name = f"`{value.name}`" if isinstance(value, Form) else "a buffer"
+        case StmtForm() | BufferSyntax():
+            name = f"`{value.name}`" if isinstance(value, StmtForm) else "a buffer"
             raise cx.error(node, "RX0501", f"{name} needs a name here",
                              help=f"write `x = {cx.written(node)}`")  # fmt: skip
         case _:
@@ -76,18 +76,18 @@ def is_effect(callee: Any) -> bool:
     return any(callee is effect for effect in EFFECTS)
 
 
-def add_func_attr(cx: TirContext, form: Form, call: ast.Call) -> None:
+def add_func_attr(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     at = argument_nodes(cx, form.maker, call)["attrs"]
     found = make_attributes(cx, form.arguments["attrs"], at)
     add_attributes(cx, cx.builder.attrs, found, at)
 
 
-def launch_unnamed(cx: TirContext, form: Form, call: ast.Call) -> None:
+def launch_unnamed(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     """`T.launch_thread(tx, 32)` without a name of its own."""
     cx.fixed.setdefault(add_table_statement(cx, form, call), "a thread")
 
 
-def add_buffer_store(cx: TirContext, form: Form, call: ast.Call) -> None:
+def add_buffer_store(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     places = argument_nodes(cx, form.maker, call)
     if form.maker is vstore and isinstance(call.func, ast.Attribute):
         # The buffer stands before the dot.
@@ -123,12 +123,12 @@ def parse_assert(cx: TirContext, node: ast.Assert) -> None:
         case ("RuntimeError", [*strings]) if all(isinstance(s, str) for s in strings):
             message = "".join(strings)  # as TVM 0.27 prints it
     if condition is not None:
-        with cx.making(node, {"message": node.msg or node}) as builder:
+        with cx.builder_at(node, {"message": node.msg or node}) as builder:
             builder.assert_holds(condition, message)
 
 
 # The forms that are statements of their own; those named need more than their row in the table.
-EFFECTS: dict[Any, Callable[[TirContext, Form, ast.Call], Any]] = {
+EFFECTS: dict[Any, Callable[[TirContext, StmtForm, ast.Call], Any]] = {
     **{
         maker: add_table_statement
         for maker, row in ROWS.items()

@@ -33,7 +33,7 @@ from .assign import scalar_type
 from .axis_kinds import doubtful_blocks
 from .body import check_realized, parse_statements
 from .context import TirContext
-from .index_bounds import refuted_indices
+from .index_bounds import out_of_bounds_indices
 from .language import tir_context
 from .memory import check_memory
 from .signature import collect_declarations, parse_parameters
@@ -99,20 +99,20 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
     check_declared(cx, function)
     check_launched(cx, function)
     check_memory(cx)
-    for doubt in doubtful_blocks(function.body, cx.axis_places, partial(says_reads, cx)):
+    for doubt in doubtful_blocks(function.body, cx.axis_places, partial(declares_reads, cx)):
         cx.report(doubt)
     refuse_indices(cx, function)
     return function
 
 
-def says_reads(cx: TirContext, block: Block) -> bool:
+def declares_reads(cx: TirContext, block: Block) -> bool:
     """True if the script itself says what a block reads."""
     return not cx.builder.derived.get(block, (False, False))[0]
 
 
 def refuse_indices(cx: TirContext, function: PrimFunc) -> None:
     """Report indices that leave their buffers whenever the function is run."""
-    for found in refuted_indices(function, cx.index_places):
+    for found in out_of_bounds_indices(function, cx.index_places):
         cx.report(found)
 
 

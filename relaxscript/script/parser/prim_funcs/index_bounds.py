@@ -16,7 +16,7 @@ from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.tir_compute import BufferRealize, Reduce
 
-__all__ = ["refuted_indices"]
+__all__ = ["out_of_bounds_indices"]
 
 # Where each of some indices stands in the source, by the identity of the tuple that they are in.
 # A variable is one node wherever it is used, so its own place is that of its definition.
@@ -37,7 +37,7 @@ _LAZY = ("tir.if_then_else", "tir.address_of", "tir.tvm_access_ptr")
 _LARGEST = 100
 
 
-def refuted_indices(function: tir.PrimFunc, places: Places) -> list[Diagnostic]:
+def out_of_bounds_indices(function: tir.PrimFunc, places: Places) -> list[Diagnostic]:
     """Diagnostics about the indices of a function; `places` says where they are."""
     finder = _Finder(function, places)
     finder.statement(function.body)

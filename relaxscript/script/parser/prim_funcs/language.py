@@ -12,8 +12,8 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.names import tir_compute
-from relaxscript.script.names.tir_types import Form
-from relaxscript.script.parser.captured_functions import adopt, adopted_member
+from relaxscript.script.names.tir_types import StmtForm
+from relaxscript.script.parser.captured_functions import adopt, adopt_member
 from relaxscript.script.parser.compile_time import (
     parse_comprehension,
     parse_dict_comprehension,
@@ -34,7 +34,7 @@ from .call import attribute_of_value
 from .compute import parse_comm_reducer, parse_index_map, parse_reduction
 from .context import TirContext
 from .macro import call_adopted, expand_macro
-from .memory import held_buffer
+from .memory import make_buffer_of_form
 from .name import find_name, undefined_here
 from .python_function import call_known
 from .scalar import item_of, parse_subscript
@@ -46,10 +46,10 @@ __all__ = ["tir_context"]
 def attribute_of(cx: TirContext, owner: Any, node: ast.Attribute) -> Any:
     """The value of an attribute, by the kind of its owner."""
     if isinstance(owner, IRModule):
-        return adopted_member(cx, cx.module, owner, node.attr, node)
+        return adopt_member(cx, cx.module, owner, node.attr, node)
     value = attribute_of_value(cx, owner, node)
-    if isinstance(value, Form) and id(value.maker) in BUFFER_MAKERS:
-        return held_buffer(cx, value, node)
+    if isinstance(value, StmtForm) and id(value.maker) in BUFFER_MAKERS:
+        return make_buffer_of_form(cx, value, node)
     return value
 
 

@@ -24,7 +24,7 @@ from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import ForKind, IfThenElse, Range, Stmt
 from relaxscript.script.names import tir_statements
 from relaxscript.script.names.syntax import LOOPS as LOOP_WORDS, TIR_INT_DTYPE
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.compile_time import LoopExit, bind_item, count_step
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr
@@ -47,7 +47,7 @@ from .call import argument_nodes
 from .context import TirContext
 from .python_function import PYTHON_RANGE
 from .scalar import to_condition, to_scalar
-from .thread import known_thread
+from .thread import check_thread
 
 __all__ = [
     "LOOPS",
@@ -87,7 +87,7 @@ def parse_for(cx: TirContext, node: ast.For) -> None:
 
 def is_python_loop(cx: TirContext, value: Any) -> bool:
     """True if a loop over a value is written out while the program is read."""
-    if isinstance(value, (Form, Node, range, BufferSyntax)):
+    if isinstance(value, (StmtForm, Node, range, BufferSyntax)):
         return False
     return isinstance(value, Iterable)
 
@@ -154,15 +154,15 @@ def scope_of_loops(
         annotations, binding = annotations_of_loop(cx, form, at)
     except Failed:
         return None
-    kind = LOOPS.get(form.maker, ForKind.SERIAL) if isinstance(form, Form) else ForKind.SERIAL
-    with cx.making(node) as builder:
+    kind = LOOPS.get(form.maker, ForKind.SERIAL) if isinstance(form, StmtForm) else ForKind.SERIAL
+    with cx.builder_at(node) as builder:
         return builder.nest(variables, loops, kind, binding, annotations)
 
 
 def annotations_of_loop(
     cx: TirContext, form: Any, node: ast.AST
 ) -> tuple[Attrs, tir.IterVar | None]:
-    if not isinstance(form, Form):
+    if not isinstance(form, StmtForm):
         return Attrs(), None
     at = argument_nodes(cx, form.maker, node)["annotations"] if isinstance(node, ast.Call) else node
     annotations = make_attributes(cx, form.arguments.get("annotations"), at)
@@ -170,7 +170,7 @@ def annotations_of_loop(
         return annotations, None
     places = argument_nodes(cx, form.maker, node) if isinstance(node, ast.Call) else {}
     second = places.get("stop", node) if form.arguments["stop"] is None else node
-    thread = known_thread(cx, form.arguments["thread"], places.get("thread", second))
+    thread = check_thread(cx, form.arguments["thread"], places.get("thread", second))
     var = prim.Var.make("", TIR_INT_DTYPE)
     return annotations, tir.IterVar.make(None, var, "ThreadIndex", thread)
 
@@ -194,7 +194,7 @@ def ranges_of_loops(cx: TirContext, value: Any, node: ast.expr) -> list[Range]:
     """The ranges of what a loop goes over, outermost first."""
     if isinstance(value, range):
         value = PYTHON_RANGE(value.start, value.stop, value.step)
-    if not isinstance(value, Form) or not (
+    if not isinstance(value, StmtForm) or not (
         value.maker in LOOPS or value.maker is tir_statements.grid
     ):
         counts = not isinstance(value, bool) and (
@@ -253,7 +253,7 @@ def bind_steps(
     step, start = 1, 0
     if isinstance(form, range):
         start, step = form.start, form.step
-    elif isinstance(form, Form) and form.maker is PYTHON_RANGE:
+    elif isinstance(form, StmtForm) and form.maker is PYTHON_RANGE:
         step = form.arguments["step"]
         start = form.arguments["start"] if form.arguments["stop"] is not None else 0
     if step == 1 or target is None:
@@ -265,7 +265,7 @@ def bind_steps(
             cx.names[name.id] = value
 
 
-def places_of_bounds(cx: TirContext, form: Form, node: ast.expr) -> dict[str, ast.expr]:
+def places_of_bounds(cx: TirContext, form: StmtForm, node: ast.expr) -> dict[str, ast.expr]:
     if not isinstance(node, ast.Call) or form.maker is PYTHON_RANGE:
         names = ("start", "stop", "step")
         return dict(zip(names, node.args)) if isinstance(node, ast.Call) else {}
@@ -370,7 +370,7 @@ def parse_while(cx: TirContext, node: ast.While) -> None:
     if condition is None:
         parse_branch(cx, node.body)
         return
-    with cx.making(node) as builder:
+    with cx.builder_at(node) as builder:
         scope = builder.while_(condition)
     parse_suite_in(cx, scope, node.body, node)
 
@@ -384,9 +384,11 @@ def parse_condition(cx: TirContext, node: ast.expr) -> PrimExpr | None:
         return None
 
 
-def parse_while_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
+def parse_while_scope(
+    cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]
+) -> None:
     condition = to_condition(cx, form.arguments["condition"], node.items[0].context_expr)
-    with cx.making(node) as builder:
+    with cx.builder_at(node) as builder:
         scope = builder.while_(condition)
     parse_suite_in(cx, scope, body, node)
 
@@ -431,7 +433,9 @@ def to_condition_or_none(cx: TirContext, value: Any, node: ast.expr) -> PrimExpr
         return None
 
 
-def parse_if_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[ast.stmt]) -> None:
+def parse_if_scope(
+    cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]
+) -> None:
     """`with T.If(c):` holds `with T.Then():` and perhaps `with T.Else():`."""
     condition = to_condition(cx, form.arguments["condition"], node.items[0].context_expr)
     cx.visited.update(body)
@@ -440,7 +444,7 @@ def parse_if_scope(cx: TirContext, form: Form, node: ast.With, body: Sequence[as
         made = None
         if isinstance(part, ast.With) and len(part.items) == 1:
             made = parse_expr(cx, part.items[0].context_expr)
-        if not isinstance(made, Form) or made.maker not in (
+        if not isinstance(made, StmtForm) or made.maker not in (
             tir_statements.Then,
             tir_statements.Else,
         ):

@@ -20,14 +20,14 @@ from relaxscript.script.parser.macro import (
     Returned,
     bind_macro_arguments,
     check_depth,
-    defined_macro,
+    define_macro,
     inside_macro,
     wrong_language,
 )
 from relaxscript.script.parser.python_call import parse_arguments
 from relaxscript.tir_builder import Opener, counted, sequence_of
 
-from .assign import meant
+from .assign import macro_argument
 from .body import parse_statements, unsupported_statement
 from .call import call_function
 from .context import TirContext
@@ -56,7 +56,7 @@ def call_adopted(cx: TirContext, callee: GlobalVar, node: ast.Call) -> Any:
 
 
 def parse_inner_definition(cx: TirContext, node: ast.FunctionDef) -> None:
-    if not defined_macro(cx, node, cx.names):
+    if not define_macro(cx, node, cx.names):
         raise unsupported_statement(cx, node)
 
 
@@ -71,8 +71,8 @@ def expand_macro(cx: TirContext, macro: Macro, held: tuple[Any, ...], node: ast.
             labels=[(macro.span, "defined here")],
         )  # fmt: skip
     args, kwargs = parse_arguments(cx, node)
-    args = [*held, *(meant(value) for value in args)]
-    kwargs = {name: meant(value) for name, value in kwargs.items()}
+    args = [*held, *(macro_argument(value) for value in args)]
+    kwargs = {name: macro_argument(value) for name, value in kwargs.items()}
     check_depth(cx, macro, node)
     values = bind_macro_arguments(cx, macro, node, args, kwargs)
     place_statements(cx, statements_of(cx, macro, node, values), node)

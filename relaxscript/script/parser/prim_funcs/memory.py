@@ -18,14 +18,14 @@ from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
 from relaxscript.ir.tir import Buffer
 from relaxscript.script.names import tir_statements
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.expression import parse_expr
 
 from .buffer import BufferSyntax, dtype_of, make_buffer
 from .context import TirContext
 from .table_statement import places_of
 
-__all__ = ["bind_buffer", "check_memory", "check_numbers", "held_buffer"]
+__all__ = ["bind_buffer", "check_memory", "check_numbers", "make_buffer_of_form"]
 
 
 def bind_buffer(
@@ -42,7 +42,7 @@ def bind_buffer(
     if syntax.maker is not tir_statements.decl_buffer and needs_memory:
         cx.homeless[buffer] = syntax.node
         return buffer
-    with cx.making(statement) as builder:
+    with cx.builder_at(statement) as builder:
         declared = builder.decl_buffer(buffer, needs_memory)
     cx.made[declared] = cx.made[buffer]
     return declared
@@ -68,18 +68,18 @@ def match_buffer(
             syntax.node, "RX0501", f"the buffer of `{name}` needs a shape",
             help=f'write for example `T.match_buffer({name}, (n,), "float32")`',
         )  # fmt: skip
-    with cx.making(syntax.node, {"param": at}) as builder:
+    with cx.builder_at(syntax.node, {"param": at}) as builder:
         builder.check_matched(source)
     if not isinstance(source, prim.Var) and "dtype" not in syntax.nodes:
         dtype = source.dtype if isinstance(source, Buffer) else source.buffer.dtype
         text = ast.copy_location(ast.Constant(str(dtype)), syntax.node)
         syntax = BufferSyntax(syntax.maker, {**syntax.nodes, "dtype": text}, syntax.node)
     buffer = make_buffer(cx, target.id, syntax, span)
-    with cx.making(syntax.node, {"param": at}) as builder:
+    with cx.builder_at(syntax.node, {"param": at}) as builder:
         return builder.match_buffer(source, buffer)
 
 
-def check_numbers(cx: TirContext, form: Form, node: ast.expr) -> None:
+def check_numbers(cx: TirContext, form: StmtForm, node: ast.expr) -> None:
     """Refuse constants that Python cannot read as numbers."""
     places = places_of(cx, form, node)
     dtype = dtype_of(cx, form.arguments["dtype"], places["dtype"])
@@ -88,9 +88,9 @@ def check_numbers(cx: TirContext, form: Form, node: ast.expr) -> None:
             np.asarray(form.arguments["data"], dtype.numpy)
 
 
-def held_buffer(cx: TirContext, form: Form, node: ast.Attribute) -> Any:
+def make_buffer_of_form(cx: TirContext, form: StmtForm, node: ast.Attribute) -> Any:
     """The buffer that an object of Python asked for; it is made when it is first used."""
-    known = cx.held_buffers.get(id(form))
+    known = cx.made_buffers.get(id(form))
     if known is None:
         nodes: dict[str, ast.expr] = {
             name: ast.copy_location(ast.Constant(value), node)
@@ -100,5 +100,5 @@ def held_buffer(cx: TirContext, form: Form, node: ast.Attribute) -> Any:
         target = ast.copy_location(ast.Name(node.attr, ast.Store()), node)
         statement = ast.copy_location(ast.Pass(), node)
         buffer = bind_buffer(cx, target, BufferSyntax(form.maker, nodes, node), statement)
-        known = cx.held_buffers[id(form)] = (form, buffer)
+        known = cx.made_buffers[id(form)] = (form, buffer)
     return known[1]

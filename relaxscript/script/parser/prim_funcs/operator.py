@@ -21,7 +21,7 @@ from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.script.names.syntax import OPERATORS
 from relaxscript.script.parser import expression
-from relaxscript.script.parser.diagnostics import in_the_users_words
+from relaxscript.script.parser.diagnostics import with_user_names
 from relaxscript.script.parser.expression import parse_expr, parse_exprs, python_operation
 from relaxscript.script.parser.fixits import between
 from relaxscript.script.parser.python_operators import COMPARE
@@ -223,7 +223,7 @@ def apply_function(
         said.callee = symbol
         diagnostic = said.diagnostic(symbol, cx.span(node), spans)
         words = {n: cx.written(at) for n, at in zip(names, places)}
-        raise cx.report(in_the_users_words(diagnostic, words)) from None
+        raise cx.report(with_user_names(diagnostic, words)) from None
     if type(result) is prim.Call and result.span is None:
         return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
     return result

@@ -19,7 +19,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import tir_nodes
-from relaxscript.script.names.tir_types import Form, PythonForm
+from relaxscript.script.names.tir_types import PythonForm, StmtForm
 from relaxscript.script.parser.compile_time import ScriptLambda, call_lambda
 from relaxscript.script.parser.python_call import call_python, parse_arguments
 
@@ -122,7 +122,7 @@ def _round(number: PrimExpr) -> PrimExpr:
     return FUNCTIONS["nearbyint"](number)
 
 
-def _range(start: Any, stop: Any = None, step: Any = 1) -> Form:
+def _range(start: Any, stop: Any = None, step: Any = 1) -> StmtForm:
     """`range(...)` with bounds that are scalars."""
     return PythonForm(_range, start=start, stop=stop, step=step)
 

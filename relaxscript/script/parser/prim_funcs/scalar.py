@@ -221,7 +221,7 @@ def at_indices(
         places = [places[0] if places else ast.Constant(None)] * len(index)
     values = [part_of_index(cx, value, at) for value, at in zip(index, places)]
     where = {f"indices[{axis}]": at for axis, at in enumerate(places)}
-    with cx.making(places[0] if node is None else node, where) as builder:
+    with cx.builder_at(places[0] if node is None else node, where) as builder:
         yield builder, values
 
 

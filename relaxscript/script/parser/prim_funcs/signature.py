@@ -20,7 +20,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.script.names import relax_typed
-from relaxscript.script.names.tir_types import BufferFront, Form, HandleType, ScalarType
+from relaxscript.script.names.tir_types import BufferForm, HandleType, ScalarType, StmtForm
 from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr
@@ -186,12 +186,12 @@ def parse_annotation(cx: TirContext, node: ast.expr) -> Any:
             return parse_quoted_annotation(cx, node, text)
         case ast.Call(func=func):
             callee = parse_expr(cx, func)
-            if isinstance(callee, BufferFront) or id(callee) in BUFFER_MAKERS:
+            if isinstance(callee, BufferForm) or id(callee) in BUFFER_MAKERS:
                 return parse_buffer_syntax(cx, callee, node)
             value = cx.language.call_value(cx, callee, node)
         case ast.Subscript(value=base, slice=inner):
             callee = parse_expr(cx, base)
-            if isinstance(callee, BufferFront):
+            if isinstance(callee, BufferForm):
                 return parse_bracketed_buffer(cx, callee, node)
             value = item_of(cx, callee, parse_expr(cx, inner), node)
         case ast.Name(id=("int" | "float" | "bool") as name) if name not in cx.names:
@@ -215,14 +215,14 @@ def parameter_type(cx: TirContext, value: Any, node: ast.expr) -> Any:
             return value
         case prim.Var() if not value.name:
             return ScalarType(value.dtype)
-        case BufferFront():
+        case BufferForm():
             raise cx.error(node, "RX0108", "a buffer needs a shape", help=PARAMETER_HELP)
         case DataType():
             raise cx.error(
                 node, "RX0108", f"`{cx.written(node)}` is what a buffer or tensor holds",
                 help=f"write `T.{value}`, a scalar", fix=f"T.{value}",
             )  # fmt: skip
-        case Form() if isinstance(value.maker, BufferFront):
+        case StmtForm() if isinstance(value.maker, BufferForm):
             return captured_buffer(cx, value, node)
     written = cx.written(node)
     instead = written.replace("R.Tensor", "T.Buffer", 1)
@@ -234,7 +234,7 @@ def parameter_type(cx: TirContext, value: Any, node: ast.expr) -> Any:
     )  # fmt: skip
 
 
-def captured_buffer(cx: TirContext, form: Form, node: ast.expr) -> BufferSyntax:
+def captured_buffer(cx: TirContext, form: StmtForm, node: ast.expr) -> BufferSyntax:
     """An annotation that Python evaluated before: `x: Image` with `Image = T.Buffer(...)`."""
     values = {k: v for k, v in form.arguments.items() if k != "args"}
     values = {**dict(zip(BUFFER_PARAMETERS, form.arguments["args"])), **values}
@@ -252,9 +252,7 @@ def parse_quoted_annotation(cx: TirContext, node: ast.Constant, text: str) -> An
         cx.inside_string = outer
 
 
-def parse_bracketed_buffer(
-    cx: TirContext, callee: BufferFront, node: ast.Subscript
-) -> BufferSyntax:
+def parse_bracketed_buffer(cx: TirContext, callee: BufferForm, node: ast.Subscript) -> BufferSyntax:
     """`T.Buffer[T.f32, n, 64]`, or `T.Buffer[(64,), "float32"]`, the older spelling."""
     inner = node.slice
     args = inner.elts if isinstance(inner, ast.Tuple) else [inner]

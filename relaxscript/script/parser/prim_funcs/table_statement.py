@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.ir import prim
 from relaxscript.script.names.statement import ROWS
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.tir_builder import TIRError
 
@@ -19,12 +19,12 @@ from .scalar import check_value
 __all__ = ["add_table_statement", "arguments_of", "bind_table_statement", "places_of"]
 
 
-def places_of(cx: TirContext, form: Form, node: ast.expr) -> Places:
+def places_of(cx: TirContext, form: StmtForm, node: ast.expr) -> Places:
     """The syntax of the arguments of a statement; one held by Python is placed at its use."""
     return argument_nodes(cx, form.maker, node) if isinstance(node, ast.Call) else Places(node)
 
 
-def arguments_of(cx: TirContext, form: Form, places: Places) -> dict[str, Any]:
+def arguments_of(cx: TirContext, form: StmtForm, places: Places) -> dict[str, Any]:
     """The arguments of a statement as the builder takes them; a default dtype is left to it."""
     found: dict[str, Any] = {}
     for name, value in form.arguments.items():
@@ -51,19 +51,19 @@ def check_values(cx: TirContext, value: Any, node: ast.expr) -> None:
         check_values(cx, item, at)
 
 
-def add_table_statement(cx: TirContext, form: Form, node: ast.expr) -> Any:
+def add_table_statement(cx: TirContext, form: StmtForm, node: ast.expr) -> Any:
     """A statement by itself; what it gives has no name in the script."""
     places = places_of(cx, form, node)
     arguments = arguments_of(cx, form, places)
-    with cx.making(node, places) as builder:
+    with cx.builder_at(node, places) as builder:
         return ROWS[form.maker].build(builder, **arguments)
 
 
 def bind_table_statement(
-    cx: TirContext, target: ast.Name, form: Form, node: ast.expr, statement: ast.AST
+    cx: TirContext, target: ast.Name, form: StmtForm, node: ast.expr, statement: ast.AST
 ) -> prim.Var:
     """The variable that a statement gives, under its name."""
     places = places_of(cx, form, node)
     arguments = arguments_of(cx, form, places)
-    with cx.making(statement, {**places, "name": target}) as builder:
+    with cx.builder_at(statement, {**places, "name": target}) as builder:
         return ROWS[form.maker].build(builder, **arguments, name=target.id)  # type: ignore[no-any-return]

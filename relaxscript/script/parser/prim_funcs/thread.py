@@ -12,14 +12,14 @@ from relaxscript.ir.walk import free_vars
 
 from .context import TirContext
 
-__all__ = ["check_launched", "known_thread"]
+__all__ = ["check_launched", "check_thread"]
 
 _NAME = re.compile(r"\W")
 
 
-def known_thread(cx: TirContext, tag: Any, node: ast.AST) -> str:
+def check_thread(cx: TirContext, tag: Any, node: ast.AST) -> str:
     """The name of a thread; an unusual one deserves a word."""
-    with cx.making(node) as builder:
+    with cx.builder_at(node) as builder:
         return builder.known_thread(tag, "thread")
 
 

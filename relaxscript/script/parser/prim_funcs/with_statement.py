@@ -9,7 +9,7 @@ from typing import Any
 from relaxscript.ir import prim
 from relaxscript.ir.tir import Stmt
 from relaxscript.script.names import tir_statements
-from relaxscript.script.names.tir_types import Form
+from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.tir_builder import OpenBlock, Scope, describe
@@ -63,15 +63,15 @@ def enter_scope(
     cx: TirContext, value: Any, node: ast.With, item: ast.withitem, body: Sequence[ast.stmt]
 ) -> None:
     call = item.context_expr
-    maker = value.maker if isinstance(value, Form) else None
+    maker = value.maker if isinstance(value, StmtForm) else None
     scoped = _SCOPES.get(maker)
-    if scoped is not None and isinstance(value, Form):
+    if scoped is not None and isinstance(value, StmtForm):
         if item.optional_vars is not None:
             cx.error(item.optional_vars, "RX0501", f"`{value.name}` gives no value")
         scoped(cx, value, node, body)
     elif maker in LOOPS or maker is tir_statements.grid:
         parse_loops(cx, ranges_of_loops(cx, value, call), value, item.optional_vars, node, body)
-    elif isinstance(value, (Form, BufferSyntax)):
+    elif isinstance(value, (StmtForm, BufferSyntax)):
         parse_open_scope(cx, value, node, item, body)
     else:
         raise cx.error(
@@ -87,7 +87,7 @@ def parse_open_scope(
     with cx.scope(), cx.builder.scope():
         if item.optional_vars is not None:
             bind_target(cx, item.optional_vars, value, item.context_expr, node)
-        elif isinstance(value, Form) and value.maker is tir_statements.LetStmt:
+        elif isinstance(value, StmtForm) and value.maker is tir_statements.LetStmt:
             open_declared_let(cx, value, item.context_expr, node)
         else:
             run_effect(cx, value, item.context_expr)
@@ -99,7 +99,7 @@ def parse_open_scope(
         parse_statements(cx, body)
 
 
-def open_declared_let(cx: TirContext, form: Form, node: ast.expr, statement: ast.stmt) -> None:
+def open_declared_let(cx: TirContext, form: StmtForm, node: ast.expr, statement: ast.stmt) -> None:
     """`with T.LetStmt(value, var=x):` for a variable that was declared before."""
     var = form.arguments["var"]
     if not isinstance(var, prim.Var):
@@ -110,7 +110,7 @@ def open_declared_let(cx: TirContext, form: Form, node: ast.expr, statement: ast
 
 
 # What is done for each form that opens a scope.
-_SCOPES: dict[Any, Callable[[TirContext, Form, ast.With, Sequence[ast.stmt]], None]] = {
+_SCOPES: dict[Any, Callable[[TirContext, StmtForm, ast.With, Sequence[ast.stmt]], None]] = {
     tir_statements.block: parse_block,
     tir_statements.init: parse_init,
     tir_statements.While: parse_while_scope,

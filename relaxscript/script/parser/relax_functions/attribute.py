@@ -22,7 +22,7 @@ from relaxscript.op.base import shape_of
 from relaxscript.op.manipulate import permute_dims
 from relaxscript.opdef.aliases import meant_operator
 from relaxscript.script.parser import expression
-from relaxscript.script.parser.captured_functions import adopted_member, macro_of_module
+from relaxscript.script.parser.captured_functions import adopt_member, macro_of_module
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.dimensions import Dim, Dims, known_dims
 from relaxscript.script.parser.expression import parse_expr, python_attribute, python_item
@@ -31,7 +31,7 @@ from relaxscript.script.parser.module_context import ModuleName
 from .context import RelaxContext
 from .expression import as_leaf, compute
 from .index import tensor_index
-from .name import global_var, known_here, taken_in
+from .name import adopt_value, declare_function, global_var
 from .operand_errors import operand_error
 
 __all__ = [
@@ -99,7 +99,7 @@ def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
             macro = macro_of_module(cx.module, node.attr)
             return global_var(cx, node) if macro is None else macro
         case IRModule():
-            return known_here(cx, adopted_member(cx, cx.module, owner, node.attr, node))
+            return declare_function(cx, adopt_member(cx, cx.module, owner, node.attr, node))
         case Expr():
             found = value_attribute(cx, owner, node)
         case PrimExpr() if not hasattr(owner, node.attr):
@@ -108,7 +108,7 @@ def attribute_of(cx: RelaxContext, owner: Any, node: ast.Attribute) -> Any:
             raise cx.error(node, "RX0102", message)
         case _:
             found = python_attribute(cx, owner, node)
-    return taken_in(cx, found, node.attr, node)
+    return adopt_value(cx, found, node.attr, node)
 
 
 def inspect_at_run_time(
@@ -224,8 +224,8 @@ def subscript_of(cx: RelaxContext, owner: Any, index: Any, node: ast.Subscript) 
     """`owner[index]`, by what is indexed."""
     if isinstance(owner, IRModule):
         name = index.name_hint if isinstance(index, GlobalVar) else str(index)
-        return known_here(cx, adopted_member(cx, cx.module, owner, name, node))
-    return taken_in(cx, _item_of_value(cx, owner, index, node), "", node)
+        return declare_function(cx, adopt_member(cx, cx.module, owner, name, node))
+    return adopt_value(cx, _item_of_value(cx, owner, index, node), "", node)
 
 
 def _item_of_value(cx: RelaxContext, owner: Any, index: Any, node: ast.Subscript) -> Any:

@@ -40,7 +40,7 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .context import RelaxContext
 from .dimension import as_dimension, check_bound_here, parse_dimensions
 from .expression import as_leaf, bind_cast, expr_of, mentions, operator_as_value
-from .legacy_forms import as_today, described_call, is_destination_passing, of_known_shape
+from .legacy_forms import annotate_packed_call, as_today, is_destination_passing, of_known_shape
 from .operand_errors import is_prim_func, operand_error
 from .python_function import call_of_python
 
@@ -238,7 +238,7 @@ def mistaken_call(
 def explain_arguments(cx: RelaxContext, made: OperatorCall) -> None:
     """Record that arguments were given one by one where one takes them all, if that is it."""
     operator, node, args, kwargs = made
-    for index, count in together(operator.parameters, args):
+    for index, count in argument_runs(operator.parameters, args):
         gathered = [*args[:index], tuple(args[index : index + count]), *args[index + count :]]
         try:
             cx.builder.struct_info(operator.build(gathered, kwargs))
@@ -352,7 +352,7 @@ def composite_call(cx: RelaxContext, composite_op: CompositeOp, node: ast.Call) 
     """A form that stands for several nodes, such as `R.call_packed` or `R.linear`."""
     in_dataflow = cx.older and cx.builder.current_block_is_dataflow()
     if composite_op is call_packed and in_dataflow:
-        return general_call(cx, call_pure_packed, described_call(cx, node))
+        return general_call(cx, call_pure_packed, annotate_packed_call(cx, node))
     return general_call(cx, composite_op, node)
 
 
@@ -457,7 +457,9 @@ def check_recursion(cx: RelaxContext, callee: Expr, node: ast.Call) -> None:
         )  # fmt: skip
 
 
-def together(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[tuple[int, int]]:
+def argument_runs(
+    parameters: Sequence[Parameter], args: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
     """Runs of arguments that could be meant as one: the first one's index, and their number."""
     for index, parameter in enumerate(parameters):
         if parameter.kind not in ("shape", "tensors") and not parameter.annotation.startswith(

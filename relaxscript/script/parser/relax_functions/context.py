@@ -19,10 +19,10 @@ from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.script_context import Language, ScriptContext
 
-__all__ = ["Header", "Lost", "RelaxContext"]
+__all__ = ["DataflowLocal", "Header", "RelaxContext"]
 
 
-class Lost(NamedTuple):
+class DataflowLocal(NamedTuple):
     """The dataflow block that a variable is local to, and the names that leave the block."""
 
     outputs: list[str]
@@ -115,12 +115,12 @@ class RelaxContext(ScriptContext):
         self.scopes: list[list[tuple[str, Any]]] = []
         self.unrolling = False
         # Names that mean nothing here, and why.
-        self.lost: dict[str, Lost] = {}
+        self.dataflow_locals: dict[str, DataflowLocal] = {}
         self.undeclared: dict[str, Span | None] = {}
         self.hidden: set[str] = set()
 
-    def completed(self, diagnostic: Diagnostic) -> Diagnostic:
-        diagnostic = super().completed(diagnostic)
+    def complete(self, diagnostic: Diagnostic) -> Diagnostic:
+        diagnostic = super().complete(diagnostic)
         node = self.augmented
         if node is None or not diagnostic.fix:
             return diagnostic
@@ -176,7 +176,7 @@ class RelaxContext(ScriptContext):
         if self.scopes:
             self.scopes[-1].append((name, self.names.get(name, self)))
         self.names[name] = value
-        self.lost.pop(name, None)
+        self.dataflow_locals.pop(name, None)
 
     @contextmanager
     def scope(self) -> Iterator[None]:

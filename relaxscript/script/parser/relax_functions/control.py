@@ -20,7 +20,7 @@ from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
 from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript.script.names.relax_forms import prim_value
 from relaxscript.script.parser.compile_time import LoopExit, bind_item, count_step
-from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, in_the_users_words
+from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, with_user_names
 from relaxscript.script.parser.dimensions import is_number
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
 from relaxscript.script.parser.fixits import add_else, return_after
@@ -124,7 +124,7 @@ def parse_if(cx: RelaxContext, node: ast.If) -> None:
         span = cx.source.span(node.test)
         diagnostic = error.diagnostic("if", span, {"condition": span})
         written = {"condition": ast.unparse(node.test)}
-        cx.report(in_the_users_words(diagnostic, written))
+        cx.report(with_user_names(diagnostic, written))
         examine(cx, node)
         raise Failed from None
     branches(cx, node, cond)

@@ -17,7 +17,7 @@ from relaxscript.script.parser.fixits import leave_out_name
 from relaxscript.script.source.bound_names import assigned_names, last_targets, names_inside
 
 from .body import parse_stmts
-from .context import Lost, RelaxContext
+from .context import DataflowLocal, RelaxContext
 from .result import parse_return
 
 __all__ = ["parse_with", "stray_output"]
@@ -33,7 +33,7 @@ def parse_with(cx: RelaxContext, node: ast.With, block: ast.expr, name: ast.expr
         and isinstance(block, ast.Call)
         and parse_expr(cx, block.func) is dataflow
     ):
-        merged_block(cx, node)
+        merge_block(cx, node)
         return
     _open_block(cx, node, block, name)
 
@@ -72,7 +72,7 @@ def parse_dataflow(cx: RelaxContext, node: ast.With) -> None:
     before = len(cx.reporter.diagnostics)
     names = output_names(cx, output, body, last)
     if left is not None and left.value is not None and output is None:
-        body, names, left = returned_from(cx, body, left, left.value)
+        body, names, left = parse_block_return(cx, body, left, left.value)
         last = last_targets(body)
     outer, cx.outputs = cx.outputs, {t for name in names for t in last.get(name, ())}
     unrolling, cx.unrolling = cx.unrolling, False
@@ -92,7 +92,7 @@ def parse_dataflow(cx: RelaxContext, node: ast.With) -> None:
     known = not failed_outputs(cx, body, output, before)
     for name, earlier in inside:
         if name not in kept and earlier is cx and known:
-            cx.lost[name] = Lost(names, node, output)
+            cx.dataflow_locals[name] = DataflowLocal(names, node, output)
         elif name not in kept and earlier is cx:
             cx.bind_name(name, UNKNOWN)
     for name, value in kept.items():
@@ -101,7 +101,7 @@ def parse_dataflow(cx: RelaxContext, node: ast.With) -> None:
         parse_return(cx, left, left.value)
 
 
-def merged_block(cx: RelaxContext, node: ast.With) -> None:
+def merge_block(cx: RelaxContext, node: ast.With) -> None:
     """The statements of a dataflow block, in the one that is open."""
     body, output = split_output(cx, node.body)
     names = output_names(cx, output, body, last_targets(body))
@@ -112,7 +112,7 @@ def merged_block(cx: RelaxContext, node: ast.With) -> None:
         cx.bind_name(name, value)
 
 
-def returned_from(
+def parse_block_return(
     cx: RelaxContext, body: list[ast.stmt], last: ast.Return, value: ast.expr
 ) -> tuple[list[ast.stmt], list[str], ast.Return]:
     """`return y` at the end of a block: `R.output(y)`, and `return y` behind the block."""

@@ -20,9 +20,9 @@ from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import Call, Expr, LeafExpr, Op, ShapeExpr, Tuple, as_expr
 from relaxscript.op import SYMBOLS, Operator, lookup
 from relaxscript.script.names import relax_forms
-from relaxscript.script.names.annotations import Front
+from relaxscript.script.names.annotations import AnnotationForm
 from relaxscript.script.names.relax_forms import MatchCastValue
-from relaxscript.script.parser.annotation import front_subscript
+from relaxscript.script.parser.annotation import form_subscript
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.dimensions import Dims, plain
 from relaxscript.script.parser.expression import compute_before, parse_expr, python_operation
@@ -35,8 +35,15 @@ from .dimension import as_dimension
 from .operand_errors import note_deferred_checks, operand_error, operand_nodes
 
 __all__ = [
-    "as_leaf", "bind_cast", "compute", "expr_of", "mentions", "operate", "operator_as_value",
-    "parse_subscript", "waits",
+    "as_leaf",
+    "bind_cast",
+    "compute",
+    "expr_of",
+    "is_deferred",
+    "mentions",
+    "operate",
+    "operator_as_value",
+    "parse_subscript",
 ]  # fmt: skip
 
 
@@ -152,18 +159,18 @@ def bind_cast(cx: RelaxContext, cast: MatchCastValue, node: ast.AST) -> Expr:
 # ---- order
 
 
-def waits(cx: RelaxContext, value: Any) -> bool:
+def is_deferred(cx: RelaxContext, value: Any) -> bool:
     """True if a value is a call that is bound only with its whole statement."""
     match value:
         case Call(op=Op() as op):
             return not lookup(op).pure
         case Tuple() | tuple() | list():
-            return any(waits(cx, item) for item in value)
+            return any(is_deferred(cx, item) for item in value)
     return isinstance(value, Call)
 
 
 def compute(cx: RelaxContext, value: Any, node: ast.expr) -> Any:
-    """A value that waits, computed now."""
+    """A value that is_deferred, computed now."""
     if isinstance(value, list):
         return [compute(cx, item, node) for item in value]
     return as_leaf(cx, expr_of(cx, value, node), node)
@@ -238,8 +245,8 @@ def infix(cx: RelaxContext, symbol: str, operands: list[Any], node: ast.expr) ->
 
 def parse_subscript(cx: RelaxContext, node: ast.Subscript) -> Any:
     owner = parse_expr(cx, node.value)
-    if isinstance(owner, Front):
-        return front_subscript(cx, owner, node)
+    if isinstance(owner, AnnotationForm):
+        return form_subscript(cx, owner, node)
     owner = compute_before(cx, node.slice, owner, node.value)
     return cx.language.subscript_of(cx, owner, parse_expr(cx, node.slice), node)
 

@@ -17,10 +17,10 @@ from relaxscript.errors import Diagnostic, Label
 from relaxscript.ir.relax import DataflowVar, Function, Var
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.ir.walk import free_vars
-from relaxscript.script.parser.decorators import our_decorators, read_options
+from relaxscript.script.parser.decorators import read_options, script_decorators
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.fixits import end_with
-from relaxscript.script.parser.macro import defined_macro
+from relaxscript.script.parser.macro import define_macro
 
 from .body import parse_stmts, span_of_body
 from .context import Header, RelaxContext
@@ -138,9 +138,9 @@ def closure_body(cx: RelaxContext, node: ast.FunctionDef, header: Header, itself
 
 def parse_local_function(cx: RelaxContext, node: ast.FunctionDef) -> None:
     """A closure; it sees the names around it, and itself when its result is declared."""
-    if defined_macro(cx, node, cx.names, cx.dims):
+    if define_macro(cx, node, cx.names, cx.dims):
         return
-    decorators = our_decorators(node, cx.environment)
+    decorators = script_decorators(node, cx.environment)
     if any(decorator.kind == "prim_func" for decorator in decorators):
         raise cx.error_at(
             cx.source.name_span(node), "RX0104",

@@ -10,8 +10,8 @@ from relaxscript.errors import Source
 from relaxscript.ir.relax import Expr
 from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import relax_forms
-from relaxscript.script.names.annotations import Front
-from relaxscript.script.parser.annotation import front_call
+from relaxscript.script.names.annotations import AnnotationForm
+from relaxscript.script.parser.annotation import form_call
 from relaxscript.script.parser.compile_time import (
     ScriptLambda,
     call_lambda,
@@ -55,8 +55,8 @@ def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
             return operator_call(cx, callee.operator, method_call(cx, callee, node))
         case Operator():
             return operator_call(cx, callee, node)
-        case Front():
-            return front_call(cx, callee, node)
+        case AnnotationForm():
+            return form_call(cx, callee, node)
         case CompositeOp():
             return composite_call(cx, callee, node)
         case ScriptLambda():
@@ -100,7 +100,7 @@ RELAX = Language(
     operate=relax_expression.operate,
     items_of=items_of,
     keep=keep,
-    waits=relax_expression.waits,
+    is_deferred=relax_expression.is_deferred,
     compute=relax_expression.compute,
     check_taken=check_taken,
     explain_failure=explain_failure,

@@ -31,8 +31,13 @@ from .dimension import parse_dimensions
 from .expression import as_leaf, expr_of
 
 __all__ = [
-    "as_today", "calls_packed", "described_call", "is_destination_passing", "is_older",
-    "match_shape_call", "of_known_shape",
+    "annotate_packed_call",
+    "as_today",
+    "calls_packed",
+    "is_destination_passing",
+    "is_older",
+    "match_shape_call",
+    "of_known_shape",
 ]  # fmt: skip
 
 _OLDER_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
@@ -83,7 +88,7 @@ def _of_that_shape(cx: RelaxContext, value: Expr, dims: ShapeExpr, node: ast.exp
             )  # fmt: skip
 
 
-def described_call(cx: RelaxContext, node: ast.Call) -> ast.Call:
+def annotate_packed_call(cx: RelaxContext, node: ast.Call) -> ast.Call:
     """A call of a packed function whose result is what its variable is said to be."""
     if any(keyword.arg in ("sinfo_args", "ty_args") for keyword in node.keywords):
         return node
@@ -178,8 +183,8 @@ def _describe(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:
         ) if len(shapes) == len(dtypes):
             each = [_describe(cx, s, d) for s, d in zip(shapes, dtypes)]
             return ast.copy_location(ast.List(each, ast.Load()), shape)
-    front = ast.copy_location(ast.Constant(Tensor), shape)  # type: ignore[arg-type]
-    return ast.copy_location(ast.Call(front, [shape, dtype], []), shape)
+    form = ast.copy_location(ast.Constant(Tensor), shape)  # type: ignore[arg-type]
+    return ast.copy_location(ast.Call(form, [shape, dtype], []), shape)
 
 
 def _is_older_call(call: ast.Call) -> bool:

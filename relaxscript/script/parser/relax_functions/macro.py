@@ -52,7 +52,7 @@ def expand_macro(cx: RelaxContext, macro: Macro, given: tuple[Any, ...], node: a
 
 def state_of(cx: RelaxContext, macro: Macro, values: dict[str, Any]) -> dict[str, Any]:
     """The context inside a macro; it has the names around its use only if it is not hygienic."""
-    fresh: dict[str, Any] = {"dims": {}, "lost": {}, "hidden": set(), "undeclared": {}}
+    fresh: dict[str, Any] = {"dims": {}, "dataflow_locals": {}, "hidden": set(), "undeclared": {}}
     outer: dict[str, Any] = {name: getattr(cx, name).copy() for name in fresh}
     names = {} if macro.hygienic else cx.names
     return {

@@ -26,7 +26,7 @@ from relaxscript.script.parser.fixits import add_output
 from .context import RelaxContext
 from .dimension import captured_dimension, captured_node, named_dimension
 
-__all__ = ["find_name", "global_var", "known_here", "taken_in", "undefined"]
+__all__ = ["adopt_value", "declare_function", "find_name", "global_var", "undefined"]
 
 
 def find_name(cx: RelaxContext, node: ast.Name) -> Any:
@@ -38,8 +38,8 @@ def find_name(cx: RelaxContext, node: ast.Name) -> Any:
         except KeyError:
             found = None
         if isinstance(found, (Function, PrimFunc)):
-            return taken_in(cx, found, node.id, node)
-    return taken_in(cx, _resolve(cx, node), node.id, node)
+            return adopt_value(cx, found, node.id, node)
+    return adopt_value(cx, _resolve(cx, node), node.id, node)
 
 
 def _resolve(cx: RelaxContext, node: ast.Name) -> Any:
@@ -66,18 +66,18 @@ def _resolve(cx: RelaxContext, node: ast.Name) -> Any:
 
 def _is_named_here(cx: RelaxContext, name: str) -> bool:
     """True if a name belongs to this function, be it to something that is gone."""
-    return any(name in known for known in (cx.dims, cx.lost, cx.hidden, cx.undeclared))
+    return any(name in known for known in (cx.dims, cx.dataflow_locals, cx.hidden, cx.undeclared))
 
 
 def _refuse_left_behind(cx: RelaxContext, node: ast.Name) -> None:
     """Refuse a name that meant something elsewhere in the function."""
-    if node.id in cx.lost:
-        lost = cx.lost[node.id]
-        listed = ", ".join([*lost.outputs, node.id])
+    if node.id in cx.dataflow_locals:
+        dataflow_locals = cx.dataflow_locals[node.id]
+        listed = ", ".join([*dataflow_locals.outputs, node.id])
         raise cx.error(
             node, "RX0107", f"`{node.id}` is used outside its dataflow block",
             help=f"let it leave the block: `R.output({listed})`",
-            edits=[add_output(cx.source, lost.block, lost.written, node.id)],
+            edits=[add_output(cx.source, dataflow_locals.block, dataflow_locals.written, node.id)],
         )  # fmt: skip
     if node.id in cx.hidden:
         raise cx.error(
@@ -144,10 +144,10 @@ def global_var(cx: RelaxContext, node: ast.Attribute) -> GlobalVar:
     return known
 
 
-def taken_in(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
+def adopt_value(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
     """A function that Python holds becomes one of the module, under its name."""
     if isinstance(value, (Function, PrimFunc)):
-        return known_here(cx, adopt(cx, cx.module, value, name, node))
+        return declare_function(cx, adopt(cx, cx.module, value, name, node))
     if isinstance(value, Var) and not cx.builder.is_visible(value):
         raise cx.error(
             node, "RX0101", f"`{value.name_hint}` is a variable of another function",
@@ -159,7 +159,7 @@ def taken_in(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
     return with_span(value, cx.span(node))
 
 
-def known_here(cx: RelaxContext, var: GlobalVar) -> GlobalVar:
+def declare_function(cx: RelaxContext, var: GlobalVar) -> GlobalVar:
     """The function of the module; its type is known from here on."""
     signature = cx.module.signatures.get(var.name_hint)
     if signature is not None:

@@ -20,10 +20,10 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import REGISTRY
 from relaxscript.script.parser import suggestions as naming
 from relaxscript.script.parser.annotation import parse_annotation
-from relaxscript.script.parser.decorators import our_decorators
-from relaxscript.script.parser.diagnostics import Failed, in_the_users_words
+from relaxscript.script.parser.decorators import script_decorators
+from relaxscript.script.parser.diagnostics import Failed, with_user_names
 from relaxscript.script.parser.fixits import add_argument
-from relaxscript.script.parser.match_cast_fix import Settling
+from relaxscript.script.parser.match_cast_fix import MatchCastFix
 
 from .context import RelaxContext
 
@@ -82,7 +82,7 @@ def note_deferred_checks(
             notes = (*known.notes, warning.message)
             said[warning.span] = replace(known, notes=notes), *first[1:]
     for warning, strict, checked in said.values():
-        cx.reporter.undecided(warning, strict, checked)
+        cx.reporter.record_undecided(warning, strict, checked)
     deferred_checks.clear()
 
 
@@ -117,7 +117,7 @@ def _with_facts(
     warning = replace(
         warning, message=message, labels=said.labels, notes=said.notes, help=said.help
     )
-    return in_the_users_words(_with_origins(cx, warning, error, nodes), written)
+    return with_user_names(_with_origins(cx, warning, error, nodes), written)
 
 
 def with_cast(
@@ -132,8 +132,8 @@ def with_cast(
     text = wanted if declared is None else cx.source.span(declared).text
     known = [v for v in cx.dims.values() if cx.is_bound(v)]
     taken = {*cx.names, *cx.dims, *cx.environment.names()}
-    settling = Settling(cx.source, cx.environment)
-    help, fix = settling.by_cast(at, text, known, taken, cx.current)
+    settling = MatchCastFix(cx.source, cx.environment)
+    help, fix = settling.with_cast(at, text, known, taken, cx.current)
     return replace(found, help=help or found.help, fix=fix)
 
 
@@ -176,7 +176,7 @@ def operand_error(
     if diagnostic.code in ("RX0401", "RX0402"):
         diagnostic = with_ways_out(cx, diagnostic, expr, node)
     written = _short_words(cx, nodes)
-    return cx.report(in_the_users_words(_with_origins(cx, diagnostic, error, nodes), written))
+    return cx.report(with_user_names(_with_origins(cx, diagnostic, error, nodes), written))
 
 
 def _short_words(cx: RelaxContext, nodes: Mapping[str, ast.expr]) -> dict[str, str]:
@@ -214,7 +214,7 @@ def impure(cx: RelaxContext) -> tuple[Edit, ...]:
     """The decorator of the function that is being read, with `pure=False`."""
     if cx.definition is None:
         return ()
-    decorators = our_decorators(cx.definition, cx.environment)
+    decorators = script_decorators(cx.definition, cx.environment)
     if len(decorators) != 1 or decorators[0].kind != "function":
         return ()
     decorator = decorators[0].node

@@ -108,7 +108,7 @@ def check_taken(cx: RelaxContext, callee: Any, args: Sequence[Any], node: ast.Ca
     if home.partition(".")[0] not in _OF_ARRAYS:
         return
     if any(isinstance(part, Expr) and type(part) is not PrimValue for part in _parts(args)):
-        message, help, fix = taken_too_early(cx, node)
+        message, help, fix = refuse_run_time_value(cx, node)
         cx.error(node, "RX0112", message, help=help, edits=fix)
         raise Failed
 
@@ -117,11 +117,13 @@ def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> Di
     """The mistake of calling a function of Python that failed on values of the program."""
     if not any(isinstance(part, (Expr, PrimExpr)) for part in _parts(args)):
         return None
-    message, help, fix = taken_too_early(cx, node)
+    message, help, fix = refuse_run_time_value(cx, node)
     return Diagnostic("RX0112", message, cx.span(node), help=help, fix=fix)
 
 
-def taken_too_early(cx: RelaxContext, node: ast.Call) -> tuple[str, str | None, tuple[Edit, ...]]:
+def refuse_run_time_value(
+    cx: RelaxContext, node: ast.Call
+) -> tuple[str, str | None, tuple[Edit, ...]]:
     """The mistake of calling a function of Python's own, the help, and the edit."""
     written = ast.unparse(node.func)
     message = f"`{written}` is Python's own, and cannot take values that are known only later"

@@ -75,10 +75,10 @@ def _return_from_macro(cx: RelaxContext, node: ast.Return, value: ast.expr | Non
             else "bind the value in both branches, and return it after the `if`",
         )  # fmt: skip
     cx.returned = True
-    raise Returned(None if value is None else returned_value(cx, value))
+    raise Returned(None if value is None else parse_returned_value(cx, value))
 
 
-def returned_value(cx: RelaxContext, node: ast.expr) -> Any:
+def parse_returned_value(cx: RelaxContext, node: ast.expr) -> Any:
     """The value that a macro returns: typed here, so that its mistakes are found here."""
     found = parse_expr(cx, node)
     if isinstance(found, (tuple, list)):

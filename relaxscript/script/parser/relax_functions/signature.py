@@ -22,7 +22,7 @@ from relaxscript.script.parser.annotation import gathered_annotations, parse_ann
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import (
     add_attributes,
-    checked_attributes,
+    check_attributes,
     key_of,
     parse_expr,
 )
@@ -398,7 +398,7 @@ def parse_attributes(cx: RelaxContext, node: ast.expr, header: Header) -> Mappin
                 place, "RX0104",
                 f"the attribute `{key}` must be known now, `{value.name_hint}` is known later",
             )  # fmt: skip
-    return checked_attributes(cx, found, node)
+    return check_attributes(cx, found, node)
 
 
 def check_attrs(
