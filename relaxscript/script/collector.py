@@ -1,4 +1,4 @@
-"""The cycle collector, off while one text is parsed or printed.
+"""The cycle collector, off while one script is parsed or printed.
 
 Parsing makes many objects and no garbage, and the collector visits them again and again: a printed
 module of 10,000 bindings takes four times as long to parse with it. Whatever happens inside, it is

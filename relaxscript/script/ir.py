@@ -24,7 +24,7 @@ __all__ = [
 
 
 def module_attrs(attrs: Mapping[str, Any], allow_overwrite: bool = False) -> None:
-    """Attributes of the module; stands in the body of the class."""
+    """Attributes of the module; written in the body of the class."""
 
 
 def module_global_infos(global_infos: Mapping[str, Sequence[Any]]) -> None:
@@ -34,7 +34,7 @@ def module_global_infos(global_infos: Mapping[str, Sequence[Any]]) -> None:
 def module_names(names: Mapping[str, str]) -> None:
     """The names of functions that are no names of Python, by how the class calls them.
 
-    `I.module_names({"relu_1": "relu.1"})` stands in the body of the class.
+    `I.module_names({"relu_1": "relu.1"})` is written in the body of the class.
     """
 
 
@@ -47,7 +47,7 @@ def lookup_vdevice(target_kind: str | None = None, device_index: int = -1) -> VD
     """The module's virtual device of that kind and number, where a virtual device is written.
 
     Without a kind, or with a number below 0, the first. Which one is meant is looked up where it
-    stands: `R.Tensor((4,), "float32", I.lookup_vdevice("llvm", 1))`.
+    is used: `R.Tensor((4,), "float32", I.lookup_vdevice("llvm", 1))`.
     """
     return vdevice(target_kind or "", max(device_index, 0))
 

@@ -2,9 +2,9 @@
 
     from relaxscript.script import tir as T
 
-The names stand in six files of `names/`: statements and buffers (`tir_statements.py`), axes of
-blocks (`tir_axis.py`), data types (`tir_dtypes.py`), nodes (`tir_nodes.py`), tensor expressions
-(`tir_compute.py`), intrinsics (`tir_math.py`). Short data types and dimensions are those of `R`.
+The names are in six files of `names/`: statements and buffers (`tir_statements.py`), axes of
+blocks (`tir_axis.py`), dtypes (`tir_dtypes.py`), nodes (`tir_nodes.py`), tensor expressions
+(`tir_compute.py`), intrinsics (`tir_math.py`). Short dtypes and dimensions are those of `R`.
 
 Source: TVM `tvm.script.tir` for names, order of parameters and defaults.
 """

@@ -180,7 +180,7 @@ class Frame(ABC):
 
     @abstractmethod
     def open(self, builder: IRBuilder) -> Any:
-        """Begin; the result is what `as` names. Raises `DiagnosticError` where it cannot stand."""
+        """Begin; the result is what `as` names. Raises `DiagnosticError` if not allowed."""
 
     @abstractmethod
     def close(self, builder: IRBuilder) -> None:

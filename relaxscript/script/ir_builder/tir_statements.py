@@ -143,7 +143,7 @@ class Statements:
         raise TIRError("shape", f'"{text}" is not an expression', code="RX0108")
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments as the builder takes them; a string is a dimension where one can stand."""
+        """Arguments as the builder takes them; a string is a dimension where one can be."""
         found = {name: builder_argument(name, value) for name, value in given.items()}
         for name in ("shape", "strides", "elem_offset"):
             if found.get(name) is not None:

@@ -182,7 +182,7 @@ def is_element(value: Any) -> bool:
 def typed_arguments(items: Sequence[Any]) -> dict[str, Any]:
     """The arguments of `R.Tensor` that `R.Tensor[R.f32, n, 4]` gives.
 
-    One tuple is the shape; `...` or nothing leaves it unknown. A virtual device may stand last.
+    One tuple is the shape; `...` or nothing leaves it unknown. A virtual device may come last.
     """
     element, *dims = items
     arguments = {} if element is Object else {"dtype": element}
@@ -202,7 +202,7 @@ def shape_arguments(name: str, dims: Sequence[Any]) -> dict[str, Any]:
 
 
 def as_struct_info(value: Any) -> StructInfo:
-    """A StructInfo from what people write where one stands; None is unit."""
+    """A StructInfo from what people write for one; None is unit."""
     match value:
         case StructInfo():
             return value
@@ -220,7 +220,7 @@ def as_struct_info(value: Any) -> StructInfo:
     raise AnnotationError(f"`{_shown(value)}` is not an annotation", None, help, meant)
 
 
-# What a type of Python may have meant where an annotation stands.
+# What a type of Python may have meant in the place of an annotation.
 _MEANT: dict[type, str] = {
     bool: 'R.Prim("bool")', int: 'R.Prim("int64")', float: 'R.Prim("float64")', str: "R.Object",
     np.ndarray: "R.Tensor", tuple: "R.Object", list: "R.Object", object: "R.Object",
@@ -233,7 +233,7 @@ def _shown(value: Any) -> str:
 
 
 def _dtype(value: Any, parameter: str = "dtype") -> DataType:
-    if value == "":  # as TVM writes a data type that is not known
+    if value == "":  # as TVM writes a dtype that is not known
         return DataType("void")
     if isinstance(value, str) and is_dtype(value):
         dtype = DataType(value)
@@ -253,7 +253,7 @@ def _dtype(value: Any, parameter: str = "dtype") -> DataType:
 
 
 def _dtype_help(value: str) -> tuple[str, str | None]:
-    """The help for a misspelt data type, and what to write in its place."""
+    """The help for a misspelt dtype, and what to write in its place."""
     near = nearest_dtype(value, DTYPES)
     if near is None:
         return "known are " + ", ".join(DTYPES), None

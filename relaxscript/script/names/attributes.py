@@ -12,7 +12,7 @@ __all__ = ["attribute"]
 
 
 def attribute(value: Any) -> Any:
-    """A value as an attribute keeps it: `R.Object` is a StructInfo, `T.float32` a data type."""
+    """A value as an attribute keeps it: `R.Object` is a StructInfo, `T.float32` a dtype."""
     match value:
         case AnnotationForm():
             return as_struct_info(value)

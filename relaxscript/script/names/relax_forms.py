@@ -83,7 +83,7 @@ def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
     """A constant tensor; without `dtype`, Python numbers are int32, float32 or bool.
 
     `value` is a number, nested lists of numbers, or an array (copied). Raises `ValueError` when the
-    value does not fit the data type exactly as numpy converts it.
+    value does not fit the dtype exactly as numpy converts it.
     """
     if isinstance(value, np.ndarray) and dtype is None:
         if value.dtype.kind in "OSU":
@@ -151,12 +151,12 @@ def _computed(scalar: PrimExpr) -> ir.Expr:
 
 
 def str(value: Any) -> ir.StringImm:
-    """A text as a value."""
+    """A string as a value."""
     return ir.StringImm(value)
 
 
 def dtype(value: Any) -> ir.DataTypeImm:
-    """A data type as a value."""
+    """A dtype as a value."""
     return ir.DataTypeImm(value)
 
 
@@ -175,7 +175,7 @@ def _fields(fields: Any) -> Any:
 
 
 def match_cast(value: Any, struct_info: Any) -> MatchCastValue:
-    """Check a value at run time and bind new shape variables; stands on the right of `=`."""
+    """Check a value at run time and bind new shape variables; written on the right of `=`."""
     return MatchCastValue(value, as_struct_info(struct_info))
 
 
@@ -183,7 +183,7 @@ def match_shape(value: Any, shape: Any) -> MatchCastValue:
     """Check the shape of a tensor, or a shape, at run time, and bind new shape variables.
 
     The older spelling of `R.match_cast(value, R.Tensor(shape))`; it has a meaning in scripts only,
-    where the kind and data type of `value` are known.
+    where the kind and dtype of `value` are known.
     """
     raise DiagnosticError(
         Diagnostic(

@@ -18,7 +18,7 @@ from relaxscript.ir.prim import INT64, Var
 
 from .safe_callables import safe_callables
 
-# The data types by their short names.
+# The dtypes by their short names.
 DTYPES = (
     "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "bf16",
     "f8_e4m3fn", "f8_e5m2",

@@ -1,6 +1,6 @@
 """The intrinsics under their names in scripts: `T.exp`, `T.ceildiv`, `T.max_value` ...
 
-What they mean and take stands in the table of `ir/intrinsic.py`; each name is written out here so
+What they mean and take is in the table of `ir/intrinsic.py`; each name is written out here so
 that editors and type checkers see it.
 """
 

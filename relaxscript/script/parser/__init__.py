@@ -1,9 +1,9 @@
-"""Parsing: from the user's own file or text to typed IR.
+"""Parsing: from the user's own file or a string to typed IR.
 
-`entry.py` holds the decorators and `from_source.py` reads whole texts; `environment.py` holds what
-they captured, `expression.py` what the languages share; `relax_functions/` and `prim_funcs/` are
-the languages, `module.py` the class around them. The printer's functions of the same names are the
-inverse of these.
+`entry.py` holds the decorators and `from_source.py` reads whole scripts; `environment.py` holds
+what they captured, `expression.py` what the languages share; `relax_functions/` and `prim_funcs/`
+are the languages, `module.py` the class around them. The printer's functions of the same names are
+the inverse of these.
 
 `from relaxscript.script.parser import ir as I, relax as R, tir as T` has the namespaces of scripts,
 as `relaxscript.script` has, for those who know them from there.

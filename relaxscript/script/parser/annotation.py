@@ -55,7 +55,7 @@ __all__ = [
     "known_vdevice", "parse_annotation",
 ]  # fmt: skip
 
-# The criterion that an unbound dimension breaks, by where it stands.
+# The criterion that an unbound dimension breaks, by where it is.
 UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
 
 # What may be a sequence: other forms are annotations, or are read as such.
@@ -80,7 +80,7 @@ def parse_annotation(cx: RelaxContext, node: ast.expr) -> StructInfo:
 
 
 def struct_info_of(cx: RelaxContext, value: Any, node: ast.expr) -> StructInfo:
-    """A value that stands as an annotation, with the place of the annotation."""
+    """A value as an annotation, with the place of the annotation."""
     try:
         info = as_struct_info(value)
     except AnnotationError as error:
@@ -267,7 +267,7 @@ def _built(
 def known_vdevice(cx: RelaxContext, given: Any, asked: VDevice, node: ast.expr) -> VDevice:
     """The module's virtual device that is asked for; `given` is how.
 
-    A function on its own has no module whose devices texts could name. Devices that are written
+    A function on its own has no module whose devices strings could name. Devices that are written
     out in it are those of the module that it will belong to.
     """
     if cx.module.is_absent and isinstance(given, VDevice):

@@ -1,6 +1,6 @@
-"""Annotations that were read before in the same function, known again by their text.
+"""Annotations that were read before in the same function, known again by their source.
 
-Most annotations of a printed script repeat one of a few texts. What such a text meant, it means
+Most annotations of a printed script repeat one of a few sources. What such a source meant, it means
 wherever the names in it mean the same; only the places of its dimensions are others.
 """
 
@@ -20,13 +20,13 @@ from .relax_functions.context import RelaxContext
 
 __all__ = ["recall", "remember"]
 
-# The annotations whose text says all of what they mean. Function types bind dimensions of their
+# The annotations whose source says all of what they mean. Function types bind dimensions of their
 # own, and scalars may hold any value: these are read anew each time.
 REPEATED = frozenset({"Tensor", "Shape", "Tuple", "Object"})
 
 
 class _Entry(NamedTuple):
-    """The meaning of one text, with the names in it, what they meant, and the dimensions."""
+    """The meaning of one source, with the names in it, what they meant, and the dimensions."""
 
     info: StructInfo
     environment: Environment
@@ -35,7 +35,7 @@ class _Entry(NamedTuple):
 
 
 def recall(cx: RelaxContext, node: ast.expr) -> StructInfo | None:
-    """The StructInfo that the same text had, with the places of that one; None if unknown."""
+    """The StructInfo that the same source had, with the places of that one; None if unknown."""
     text = _text(node, cx.source.lines)
     entry = None if text is None else cx.annotation_memo.get(text)
     if not isinstance(entry, _Entry) or entry.environment is not cx.environment:
@@ -51,9 +51,9 @@ def recall(cx: RelaxContext, node: ast.expr) -> StructInfo | None:
 
 
 def remember(cx: RelaxContext, node: ast.expr, info: StructInfo) -> None:
-    """Keep what an annotation meant, if nothing but its text and its names decided that.
+    """Keep what an annotation meant, if nothing but its source and its names decided that.
 
-    That is found out when a text comes for the second time; most never do.
+    That is found out when a source comes for the second time; most never do.
     """
     text = _text(node, cx.source.lines)
     if text is None:
@@ -102,7 +102,7 @@ def _form(cx: RelaxContext, node: ast.Attribute) -> AnnotationForm | None:
 
 
 def _text(node: ast.expr, lines: Sequence[str]) -> str | None:
-    """The text of an annotation that stands in one line."""
+    """The source of an annotation in one line."""
     number = node.lineno
     if node.__class__ is not ast.Call or node.end_lineno != number:
         return None

@@ -28,7 +28,7 @@ unknown_extent = 'name an extent that is not known: `"n"`, or say the rank only:
 
 
 class Correction(NamedTuple):
-    """The mistake in one sentence, where it stands, and what to write."""
+    """The mistake in one sentence, where it is, and what to write."""
 
     at: ast.expr
     message: str
@@ -37,7 +37,7 @@ class Correction(NamedTuple):
 
 
 def other_than_int64(var: Var, span: Span | None) -> Diagnostic:
-    """A dimension that is a variable of another data type than dimensions have."""
+    """A dimension that is a variable of another dtype than dimensions have."""
     dtype, declared = str(var.dtype), var.span
     labels: tuple[Label, ...] = ()
     fix: tuple[Edit, ...] = ()
@@ -91,11 +91,11 @@ def no_extent(value: int) -> str:
 
 
 def unquote_dimension(node: ast.expr) -> str | None:
-    """`"n" + 1` as `n + 1`: arithmetic of a dimension that stands in quotes alone."""
+    """`"n" + 1` as `n + 1`: arithmetic of a dimension in quotes alone."""
     if not isinstance(node, ast.BinOp):
         return None
     operands: list[ast.expr] = [node]
-    for operand in operands:  # grows while it is walked; a text in a call is an argument of it
+    for operand in operands:  # grows while it is walked; a string in a call is an argument of it
         match operand:
             case ast.BinOp(left, _, right):
                 operands += (left, right)

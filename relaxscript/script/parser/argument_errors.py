@@ -23,7 +23,7 @@ def bind_arguments(
 ) -> dict[str, Any]:  # fmt: skip
     """The argument of each parameter, in their order; raises `Failed` where they do not fit.
 
-    `defined` is where the function stands, if that is in the user's text; of a `brief` signature
+    `defined` is where the function is, if that is in the user's source; of a `brief` signature
     only what people give is shown.
     """
     taken = python_signature(cx.written(node.func), signature, brief=brief)

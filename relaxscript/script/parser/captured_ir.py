@@ -28,20 +28,20 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.walk import children, post_order, rewrite
 
-__all__ = ["is_handmade", "mistakes_in", "with_span"]
+__all__ = ["is_captured_ir", "mistakes_in", "with_span"]
 
 _COMPOUND = (Binding, Call, If, SeqExpr, Tuple, TupleGetItem)
-# These stand in StructInfos as well, so in what is known of the variables of the script.
+# These are in StructInfos as well, so in what is known of the variables of the script.
 _LEAVES = (PrimValue, ShapeExpr)
 
 
-def is_handmade(value: Any) -> bool:
+def is_captured_ir(value: Any) -> bool:
     """True if a value of Python's is, or may hold, something that can be wrong by itself."""
     return isinstance(value, (*_COMPOUND, *_LEAVES, StructInfo, list, tuple, dict))
 
 
 def with_span(value: Any, span: Span | None) -> Any:
-    """An expression that stands in the script where it is mentioned; other values as they are."""
+    """An expression with its place in the script; other values as they are."""
     if not isinstance(value, (*_COMPOUND, *_LEAVES)) or value.span is not None or span is None:
         return value
 
@@ -60,7 +60,7 @@ def mistakes_in(root: IRModule | Function, otherwise: Span | None) -> Iterator[D
     found = violations(root)
     holders = _holders(root) if found else {}
     for finding in found:
-        # A variable stands where it is bound, and is wrong where it is used.
+        # A variable has the place where it is bound, its mistake the one where it is used.
         used = isinstance(finding.node, Var) and finding.within is not None
         at: Node | None = finding.within if used else finding.node
         while at is not None and at.span is None:

@@ -134,7 +134,7 @@ def holds_now(cx: ScriptContext, test: ast.expr) -> bool:
 
 
 def count_step(cx: ScriptContext, node: ast.expr) -> None:
-    """Count what is written out: a text of a stranger must not use up the machine."""
+    """Count what is written out: a script of a stranger must not use up the machine."""
     cx.reporter.steps += 1
     if cx.reporter.steps > MOST_STEPS:
         raise cx.error(

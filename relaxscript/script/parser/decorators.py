@@ -45,7 +45,7 @@ _HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_de
 
 
 class ScriptDecorator(NamedTuple):
-    """A decorator of ours, by the name it has at home, and where it stands.
+    """A decorator of ours, by the name it has at home, and where it is.
 
     `node` is None where another decorator calls it, with the options `given`.
     """

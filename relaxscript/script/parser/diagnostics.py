@@ -1,4 +1,4 @@
-"""Mistakes and where they stand: what every parser does when something is wrong.
+"""Mistakes and where they are: what every parser does when something is wrong.
 
 Each mistake is recorded at its place; `Failed` then climbs to whoever can go on without the value.
 """
@@ -74,7 +74,7 @@ class SourceReporter:
     ) -> Failed:  # fmt: skip
         """Record a mistake at `node`; raise what this returns.
 
-        `fix` is the text to write in the place of `node`; `edits` are corrections elsewhere.
+        `fix` is the string to write in the place of `node`; `edits` are corrections elsewhere.
         """
         span = None if node is None else self.span(node)
         placed = [(self.span(at) if isinstance(at, ast.AST) else at, text) for at, text in labels]
@@ -107,7 +107,7 @@ class SourceReporter:
         return self.source.span(self.inside_string or node)
 
     def written(self, node: ast.AST) -> str:
-        """The text of a piece of syntax, as the user wrote it where that is one line."""
+        """The source of a piece of syntax, as the user wrote it where that is one line."""
         span = self.span(node)
         text = "" if span is None else span.text
         if not text or "\n" in text or not is_expression(text):
@@ -129,7 +129,7 @@ class SourceReporter:
             raise
         except DiagnosticError as error:
             # What has no script is blamed on the call that led to us: here that of the parser,
-            # while the node that called back stands nearer.
+            # while the node that called back is nearer.
             far, near = caller_span(), self.span(node)
             for found in error.diagnostics:
                 self.record(replace(found, span=near) if found.span == far else found)

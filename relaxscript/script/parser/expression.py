@@ -132,7 +132,7 @@ def compute_before(cx: ScriptContext, later: ast.expr, value: Any, node: ast.exp
 
 
 def check_size(cx: ScriptContext, value: Any, node: ast.AST) -> Any:
-    """A value, which in data mode may not be huge: a stranger may have written the text."""
+    """A value, which in data mode may not be huge: a stranger may have written the script."""
     if cx.environment.mode == "data" and size(value) > MOST_ITEMS:
         raise cx.error(node, "RX0104", "this number or sequence is too large for a script")
     return value
@@ -406,7 +406,7 @@ def parse_dict(cx: ScriptContext, node: ast.Dict) -> Any:
 
 
 def check_distinct_keys(cx: ScriptContext, node: ast.Dict) -> None:
-    """A text that is a key twice is a slip, whose first value would be lost."""
+    """A string that is a key twice is a slip, whose first value would be lost."""
     first: MutableMapping[str, ast.expr] = {}
     for key in node.keys:
         match key:
@@ -451,7 +451,7 @@ def parse_f_string(cx: ScriptContext, node: ast.JoinedStr) -> Any:
 
 
 def format_part(cx: ScriptContext, part: ast.FormattedValue, node: ast.JoinedStr) -> str:
-    """A value in braces as text; `node` is the whole, since parts have no place before 3.12."""
+    """A value in braces as a string; `node` is the whole, since parts have no place before 3.12."""
     value = parse_expr(cx, part.value)
     if isinstance(value, Node):
         written = ast.unparse(part.value)

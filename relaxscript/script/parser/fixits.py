@@ -106,7 +106,7 @@ def leave_out_default(source: Source, parameter: ast.arg, default: ast.expr) -> 
 
 
 def between(source: Source, left: ast.AST, right: ast.AST, text: str) -> Edit:
-    """Other text between two pieces of syntax."""
+    """Another string between two pieces of syntax."""
     return _at(source, _ends(source, left)[1], _ends(source, right)[0], text)
 
 

@@ -1,4 +1,4 @@
-"""Parts of programs as texts: an expression, a binding, a StructInfo, statements, a scalar.
+"""Parts of programs as scripts: an expression, a binding, a StructInfo, statements, a scalar.
 
     part        = { declaration } ( annotation | scalar | { statement } [ expression ] )
     declaration = name "=" "T.int64()" | name ":" annotation | name "=" "T.Buffer(...)"
@@ -195,7 +195,7 @@ def _tir_part(
 
 
 def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:
-    """The statements, or what stands after declarations: a scalar, a region, a type."""
+    """The statements, or what is after declarations: a scalar, a region, a type."""
     *before, last = body
     collect_declarations(cx, body)
     value = last.value if isinstance(last, ast.Expr) else None

@@ -1,9 +1,10 @@
-"""`from_source`: the module, function or part of a program that a text means.
+"""`from_source`: the module, function or part of a program in a string of source.
 
-A text is read statement by statement, as Python would run it. Its definitions are parsed; what else
-it says is taken in one of two modes. In *data mode* nothing is evaluated: imports of our namespaces
-and plain values (`N = 64`, `n = R.dim("n")`) are read from the syntax, and everything else is a
-mistake. In *Python mode* it is executed, and serves the definitions after it as in a file.
+A source is read statement by statement, as Python would run it. Its definitions are parsed; what
+else it says is taken in one of two modes. In *data mode* nothing is evaluated: imports of our
+namespaces and plain values (`N = 64`, `n = R.dim("n")`) are read from the syntax, and everything
+else is a mistake. In *Python mode* it is executed, and serves the definitions after it as in a
+file.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def from_source(
         if isinstance(text, FunctionType):
             return parse_decorated(text, frame, _language_of(text, frame), strict, {})
         _check_arguments(text, mode)
-        # A text of Python is a program that runs, and keeps the collector as it likes.
+        # A source of Python is a program that runs, and keeps the collector as it likes.
         with nullcontext() if mode == "python" else collector_paused():
             source, tree = parse_text(filename, text)
             known = {**namespace_names(), **(extra_vars or {})}
@@ -167,7 +168,7 @@ def _literal(source: Source, value: ast.expr) -> Any:
 
 
 class _Reading(FileReader):
-    """Goes through the statements of a text in data mode; `last` is what was defined last."""
+    """Goes through the statements of a source in data mode; `last` is what was defined last."""
 
     mode: Mode = "data"
 
@@ -177,7 +178,7 @@ class _Reading(FileReader):
         super().__init__(source, reporter)
         self.scope = known
         self.check_well_formed = check_well_formed
-        self.environment: Environment = _TextNames(self)
+        self.environment: Environment = _SourceNames(self)
         self.imports: dict[str, ast.alias] = {}
         self.defined = False
         self.last: Any = None
@@ -193,8 +194,8 @@ class _Reading(FileReader):
         return self.last
 
     def part(self, tree: ast.Module) -> list[ast.stmt]:
-        """The statements of a text that is a part of a program, none for one with definitions."""
-        rest = [node for node in tree.body if not _says_nothing(node)]
+        """The statements of a source that is a part of a program, none for one with definitions."""
+        rest = [node for node in tree.body if not _is_ignored(node)]
         body = [node for node in rest if not isinstance(node, (ast.Import, ast.ImportFrom))]
         if not is_part(self.source, body, self.scope):
             return []
@@ -217,7 +218,7 @@ class _Reading(FileReader):
         return Diagnostic("RX0111", message, None, help=help)
 
     def statement(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
-        if not _says_nothing(node):
+        if not _is_ignored(node):
             super().statement(node, scopes, prefix)
 
     def read_definition(self, node: AnyDefinition, scopes: Scopes, prefix: str) -> None:
@@ -234,7 +235,7 @@ class _Reading(FileReader):
             self.defined, self.last = True, found
 
     def parsed(self, node: Definition) -> IRModule | Function | PrimFunc | Macro | None:
-        """One definition of a text, as its decorator says; None when mistakes were recorded."""
+        """One definition of a source, as its decorator says; None when mistakes were recorded."""
         cx = python_context(self.source, self.environment, self.reporter)
         try:
             decorator = our_decorator(cx, node)
@@ -298,8 +299,8 @@ class _Reading(FileReader):
         return Diagnostic("RX0104", message, self.source.span(value), help=RUN_IT)
 
 
-class _TextNames(Environment):
-    """The names of a text; one that an import would bind is a mistake of data mode once used."""
+class _SourceNames(Environment):
+    """The names of a source; one that an import would bind is a mistake of data mode once used."""
 
     def __init__(self, reading: _Reading) -> None:
         super().__init__([reading.scope], reading.mode)
@@ -322,7 +323,7 @@ def bound_names(node: ast.stmt) -> list[str]:
     return names_inside(node)
 
 
-def _says_nothing(node: ast.stmt) -> bool:
+def _is_ignored(node: ast.stmt) -> bool:
     """True if a statement is ignored: a comment in quotes, the metadata of constants."""
     match node:
         case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
@@ -333,7 +334,7 @@ def _says_nothing(node: ast.stmt) -> bool:
 
 
 def _asks_for_main(test: ast.expr) -> bool:
-    """`__name__ == "__main__"`, which a text never is."""
+    """`__name__ == "__main__"`, which a source never is."""
     match test:
         case ast.Compare(
             left=ast.Name(id="__name__"), ops=[ast.Eq()],
@@ -346,8 +347,8 @@ def _asks_for_main(test: ast.expr) -> bool:
 # ---- Python mode
 
 
-class _Text:
-    """The loader of the namespace in which a text runs: it knows the text, as those of files do."""
+class _SourceLoader:
+    """The loader of the namespace of a source: it knows the source, as loaders of files do."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -357,7 +358,7 @@ class _Text:
 
 
 class _ReadingPython(_Reading):
-    """Goes through the statements of a text in Python mode: what is not ours is executed.
+    """Goes through the statements of a source in Python mode: what is not ours is executed.
 
     After a mistake nothing is executed any more, since it would meet its consequences.
     """
@@ -370,7 +371,7 @@ class _ReadingPython(_Reading):
         super().__init__(source, known, reporter, check_well_formed)
         known.setdefault("__builtins__", builtins)
         known.setdefault("__name__", "relaxscript.text")
-        known.setdefault("__loader__", _Text(source.text))
+        known.setdefault("__loader__", _SourceLoader(source.text))
         if not os.path.exists(source.filename):
             # What runs has a source, as a notebook cell has: places of Python are looked up there.
             lines = source.text.splitlines(keepends=True)
@@ -393,7 +394,7 @@ class _ReadingPython(_Reading):
             self.decorate(node.name, other)
 
     def decorate(self, name: str, decorator: ast.expr) -> None:
-        """Apply a decorator that stands above ours to what ours made."""
+        """Apply a decorator that is above ours to what ours made."""
         call = ast.Call(func=decorator, args=[ast.Name(name, ast.Load())], keywords=[])
         assign = ast.Assign(targets=[ast.Name(name, ast.Store())], value=call)
         for node in (assign, call, call.args[0], assign.targets[0]):
@@ -413,7 +414,7 @@ class _ReadingPython(_Reading):
         self.read_python(node)
 
     def read_python(self, node: ast.stmt) -> None:
-        """Execute a statement; what it defines may be the last module or function of the text."""
+        """Execute a statement; what it defines may be the last module or function of the source."""
         names = bound_names(node)
         if self.reporter.failed:
             self.scope.update(dict.fromkeys(names, UNKNOWN))
@@ -438,7 +439,7 @@ class _ReadingPython(_Reading):
                 self.defined, self.last = True, self.scope[name]
 
     def located(self, diagnostic: Diagnostic, place: Span) -> Diagnostic:
-        """A mistake found while the text ran; Python may know another text of the same name."""
+        """A mistake found while the source ran; Python may know another source of the same name."""
         span = diagnostic.span
         if span is None or span.filename != self.source.filename:
             return diagnostic
@@ -471,7 +472,7 @@ class _ReadingPython(_Reading):
         return None
 
     def place(self, trace: TracebackType | None, node: ast.stmt) -> Span:
-        """The innermost place of the text in a traceback."""
+        """The innermost place of the source in a traceback."""
         found = self.source.span(node)
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.source.filename:

@@ -227,7 +227,7 @@ def environment_of(cx: ScriptContext, macro: Macro) -> Environment:
 def inside_macro(
     cx: ScriptContext, macro: Macro, node: ast.Call, state: Mapping[str, Any]
 ) -> Iterator[None]:
-    """The text of a macro is read inside, with `state` in place of its own.
+    """The source of a macro is read inside, with `state` in place of its own.
 
     Mistakes that are found inside also say where the macro is used.
     """

@@ -41,7 +41,7 @@ def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
 
 
 def tir_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
-    """Decorate a Python function: its statements stand in a PrimFunc wherever it is called.
+    """Decorate a Python function: its statements are added to a PrimFunc wherever it is called.
 
     It returns nothing. With `hygienic=False` names mean what they mean where the macro is used.
     Raises `DiagnosticError`.

@@ -55,7 +55,7 @@ class MatchCastFix:
         bare = isinstance(operand, ast.Tuple) and _is_several(at.text)
         before, after = f"{relax}.match_cast({'(' * bare}", f"{')' * bare}, {wanted})"
         cast = f"{before}{at.text}{after}"
-        # Two insertions, since what stands between them may have a fix of its own.
+        # Two insertions, since what is between them may have a fix of its own.
         edits = [self._insert(at.start, before), self._insert(at.end, after)]
         help = f"write `{' '.join(cast.split())}`"
         if declared:

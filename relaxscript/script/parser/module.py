@@ -65,7 +65,7 @@ def relax_function(
     try:
         header = parse_header(cx, node, read_options(cx, decorator))
         made = parse_function(cx, node, header)
-        if made is not None and cx.holds_handmade and cx.check_well_formed:
+        if made is not None and cx.holds_captured_ir and cx.check_well_formed:
             for mistake in mistakes_in(made, source.name_span(node)):
                 cx.report(mistake)
         return made
@@ -202,7 +202,7 @@ def parse_class(cx: ClassContext) -> IRModule | None:
         cx.attrs or None, cx.module.global_infos, cx.source.span(cx.node),
         cx.node.name,
     )  # fmt: skip
-    if any(inner.holds_handmade and inner.check_well_formed for inner, _ in cx.headers.values()):
+    if any(inner.holds_captured_ir and inner.check_well_formed for inner, _ in cx.headers.values()):
         for mistake in mistakes_in(made, cx.source.name_span(cx.node)):
             cx.report(mistake)
     return made

@@ -1,4 +1,4 @@
-"""The language of what stands around functions: Python's own meanings, with our namespaces."""
+"""The language of what is around functions: Python's own meanings, with our namespaces."""
 
 from __future__ import annotations
 

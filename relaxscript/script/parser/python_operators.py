@@ -40,7 +40,7 @@ PYTHON: dict[str, Callable[..., Any]] = {
 
 CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 
-# What literals may grow to in data mode, where a text of a stranger must not use up the machine.
+# What literals may grow to in data mode, where a script of a stranger must not use up the machine.
 MOST_BITS = 4096
 MOST_ITEMS = 1_000_000
 MOST_ELEMENTS = 1 << 26  # of an array

@@ -98,7 +98,7 @@ class Reporter:
 
     @contextmanager
     def inside_lambda(self, span: Span | None) -> Iterator[None]:
-        """Mistakes inside that stand elsewhere are due to the call of a lambda at `span`."""
+        """Mistakes inside that are elsewhere are due to the call of a lambda at `span`."""
         with self._used(
             None if span is None else _Use(Label(span, "called here"), of_mistakes=True)
         ):
@@ -179,7 +179,7 @@ class Reporter:
     def finish(self) -> list[Diagnostic]:
         """Raise the errors, in the order of their places; give back the warnings.
 
-        What is read twice (attributes belong to the header, and stand in the body, a macro is
+        What is read twice (attributes belong to the header, and are written in the body, a macro is
         expanded wherever it is used) is wrong once.
         """
         found = _once(self.settle(), self._expansions)

@@ -1,6 +1,6 @@
 """The state of parsing one definition: source, names, mistakes, and the language's rules.
 
-A parser is functions over a context. Those that all languages share stand in `expression.py`; where
+A parser is functions over a context. Those that all languages share are in `expression.py`; where
 a language differs, they call what its `Language` holds.
 """
 

@@ -22,7 +22,7 @@ Meaning = Callable[[ast.expr], Any]
 def typed_call(node: ast.Subscript, items: list[ast.expr], meaning: Meaning) -> ast.Call:
     """`R.Tensor(dtype=R.f32, shape=(n, 4))` for `R.Tensor[R.f32, n, 4]`.
 
-    A virtual device may stand last; `None` for each dimension says how many there are.
+    A virtual device may come last; `None` for each dimension says how many there are.
     """
     dtype, *dims = items
     keywords = {"dtype": dtype} if dtype_is_known(dtype) else {}

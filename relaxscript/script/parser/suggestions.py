@@ -1,7 +1,7 @@
 """Names that mean nothing here: what they were most likely meant to be.
 
-A name alone, `softmax` for `R.nn.softmax`; what stands behind a dot, `R.nn.sofmax`, `R.int64`,
-`torch.relu`; and a name that is called, where `float32` is no text. What is certain is a fix too.
+A name alone, `softmax` for `R.nn.softmax`; what is behind a dot, `R.nn.sofmax`, `R.int64`,
+`torch.relu`; and a name that is called, where `float32` is no string. What is certain is a fix too.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _explain_absent(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Attribu
 
 
 def _explain_called(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Call) -> Diagnostic:
-    """`int64()`: what is called is no text; `retrun(y)`: a word of Python is no function."""
+    """`int64()`: what is called is no string; `retrun(y)`: a word of Python is no function."""
     name = ast.unparse(node.func).rpartition(".")[2]
     if name in DTYPES and namespace_of(cx, "T") is not None:
         return _with_fix(cx, diagnostic, node.func, f"T.{name}")

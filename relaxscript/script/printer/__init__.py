@@ -3,7 +3,7 @@
 Importing this fills the hooks through which the IR prints itself; what does the printing is
 imported when it is needed. `Printer` (module.py) is the place to start reading: modules there,
 Relax functions in relax.py and calls.py, StructInfos in annotations.py, PrimFuncs in tir.py,
-scalars in prim.py. Everything becomes Python's `ast` and then text by unparser.py and layout.py.
+scalars in prim.py. Everything becomes Python's `ast` and then source by unparser.py and layout.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def script_of(
 ) -> str:
     """The script of a node, function or module; with `show`, as a terminal or notebook shows it.
 
-    Options are those of `options.Options`. With `show` the text is coloured where it will be seen
+    Options are those of `options.Options`. With `show` the script is coloured where it will be seen
     in colour; the result is empty when a notebook has displayed it already. With `declares`, what
     is free in a part of a program is declared before it.
     """
@@ -59,7 +59,7 @@ def metadata_of(root: Any) -> dict[str, Any]:
 
 @hooks.blame.fill
 def blame_of(root: Any, node: Any, message: str, within: Any = None, occurrence: int = 0) -> str:
-    """The printed root with `node` underlined, where it stands in `within`, and `message`."""
+    """The printed root with `node` underlined, where it is in `within`, and `message`."""
     from .blame import underline
 
     return underline(root, node, message, within=within, occurrence=occurrence)

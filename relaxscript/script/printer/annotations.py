@@ -225,7 +225,7 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         return own
 
     def text(self, value: prim.PrimExpr, default: DataType = DIM_DTYPE) -> str:
-        """The text of a dimension."""
+        """The source of a dimension."""
         from .unparser import unparse
 
         # Names in a string are no uses that the body would have to declare.
@@ -245,7 +245,7 @@ class AnnotationPrinter(ScalarPrinter, ABC):
         return tree.constant(f"{device.target.kind}:{device.vdevice_id}{scope}")
 
     def value(self, value: Any) -> ast.expr:
-        """An attribute: a number, text, data type, node, or several of these."""
+        """An attribute: a number, string, dtype, node, or several of these."""
         match value:
             case tuple() | list():
                 return tree.items([self.value(item) for item in value])
@@ -281,7 +281,7 @@ def vdevice_call(session: Session, device: VDevice) -> ast.expr:
 
 
 def target_value(target: Target) -> ast.expr:
-    """A target as text; as a mapping where its options are not all texts without a space."""
+    """A target as a string; as a mapping where some option is no string without a space."""
     if structural_equal(as_target(str(target)), target):
         return tree.constant(str(target))
     options = {"kind": target.kind, **target.attrs}
@@ -289,7 +289,7 @@ def target_value(target: Target) -> ast.expr:
 
 
 def plain_value(value: Any) -> ast.expr:
-    """A number, a text, or several of these."""
+    """A number, a string, or several of these."""
     match value:
         case tuple():
             return tree.items([plain_value(item) for item in value])
@@ -302,7 +302,7 @@ def plain_value(value: Any) -> ast.expr:
 
 
 def plain_constant(value: Any) -> ast.expr | None:
-    """A number, a text, a truth value or None as a literal; None for anything else."""
+    """A number, a string, a truth value or None as a literal; None for anything else."""
     match value:
         case bool() | None | str():
             return tree.constant(str(value) if isinstance(value, str) else value)

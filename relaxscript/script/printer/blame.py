@@ -1,4 +1,4 @@
-"""Blame for IR that has no source: the printed text is a source like any other."""
+"""Blame for IR that has no source: the printed script is a source like any other."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _first_inside(printer: Printer, node: Any, within: Any) -> Span | None:
         return spans[0] if spans else None
     outer = printer.places.get(within)
     if outer is None:
-        # The result of a SeqExpr, which is not printed itself, stands behind all else.
+        # The result of a SeqExpr, which is not printed itself, is behind all else.
         return spans[-1] if spans else None
     start = bisect_left(spans, (outer[0].line, outer[0].column), key=lambda s: (s.line, s.column))
     inside = start < len(spans) and outer[0].contains(spans[start])
@@ -123,7 +123,7 @@ def _holders(root: Any) -> dict[int, Any]:
 
 
 def _heading(span: Span) -> Span:
-    """The line that says what a long piece of text is, for example `def main(...)`."""
+    """The line that says what a long piece of a script is, for example `def main(...)`."""
     source, first = span.source, span.line
     if span.end_line - first < _MOST_LINES:
         return span

@@ -2,7 +2,7 @@
 
 A constant is written out where the literal gives back every bit of it, with the shortest digits
 that do. Everything else is `metadata["relax.expr.Constant"][i]`; the metadata itself is data:
-for each constant its data type, its shape and its bytes (little-endian, row by row) in base64.
+for each constant its dtype, its shape and its bytes (little-endian, row by row) in base64.
 """
 
 from __future__ import annotations

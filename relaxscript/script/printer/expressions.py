@@ -1,6 +1,6 @@
-"""Expressions as text; part of the unparser.
+"""Expressions as source; part of the unparser.
 
-Every operand says how strongly it must bind where it stands, so parentheses are written only where
+Every operand says how strongly it must bind where it is, so parentheses are written only where
 they are needed. Start reading at `ExpressionUnparser._at_least`.
 """
 
@@ -79,7 +79,7 @@ class ExpressionUnparser:
             self.write(LAST)
 
     def _value(self, tree: ast.expr) -> None:
-        """An expression that stands alone, which parentheses allow to be broken."""
+        """An expression that is alone, which parentheses allow to be broken."""
         self.write(SHOW if tree.__class__ in _BREAKABLE else WRAP)
         self.dispatch(tree)
         self.write(HIDE)
@@ -106,7 +106,7 @@ class ExpressionUnparser:
         self.write("lambda " if arguments.args else "lambda")
         start = len(self.pieces)
         self.dispatch(arguments)
-        # No bracket stands around them, so no line may be broken between them.
+        # No bracket is around them, so no line may be broken between them.
         self.pieces[start:] = [str(piece) for piece in self.pieces[start:]]
         self.write(": ")
         self.dispatch(t.body)
@@ -222,7 +222,7 @@ def level_of(tree: ast.expr) -> Level:
 
 
 def quote(text: str) -> str:
-    """A literal of a text, in double quotes unless single ones save escapes."""
+    """A literal of a string, in double quotes unless single ones save escapes."""
     literal = repr(text)
     if literal[0] == '"' or ('"' in text and "'" not in text):
         return literal

@@ -35,7 +35,7 @@ class Wrap(Open):
 
 
 class Close(str):
-    """A closing bracket; a comma may stand before it."""
+    """A closing bracket; a comma may come before it."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class Operator(str):
 def lay_out(pieces: list[str], start: int, width: int, step: int = 4) -> None:
     """Break the line that begins at piece `start` (its newline and indentation), in place.
 
-    What stands between brackets is indented by `step` more.
+    What is between brackets is indented by `step` more.
     """
     indent = len(pieces[start].rpartition("\n")[2])
     definition = len(pieces) > start + 1 and pieces[start + 1].startswith(("def ", "class "))
@@ -170,7 +170,7 @@ class _Line:
         return [at for at in operators if levels[at] == weakest]
 
     def split(self, opening: int, closing: int, indent: int, definition: bool) -> None:
-        """Put what stands between two brackets on lines of its own."""
+        """Put what is between two brackets on lines of its own."""
         inner = indent + self.step
         alone = definition and not self.separators(opening + 1, closing)
         fits = inner + self.length(opening + 1, closing) + alone <= self.width

@@ -1,4 +1,4 @@
-"""Marks in a printed text: underlines, remarks behind statements, numbers of lines."""
+"""Marks in a printed script: underlines, remarks behind statements, numbers of lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["add_marks"]
 
 
 def add_marks(printer: Printer, text: str) -> str:
-    """The text with what the options of the printer ask for."""
+    """The script with what the options of the printer ask for."""
     options = printer.options
     lines = text.split("\n")
     below = _underlines(printer, lines)

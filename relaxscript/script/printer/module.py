@@ -2,10 +2,10 @@
 
     printer = Printer("<after fuse_ops>")
     printer.print(module)
-    printer.where[binding.value]          # the span of that call in the printed text
+    printer.where[binding.value]          # the span of that call in the printed script
 
-The text is a `Source` like any other, so a diagnostic can point into it. Places are found only when
-somebody asks for them: the script is then made once more, with places recorded.
+The script is a `Source` like any other, so a diagnostic can point into it. Places are found only
+when somebody asks for them: the script is then made once more, with places recorded.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ class ByNode(Mapping[Any, V]):
 
 
 class Printer:
-    """Prints one thing at a time and knows where in the text each node landed.
+    """Prints one thing at a time and knows where in the script each node landed.
 
-    `filename` is the name by which diagnostics call the text. With `declares`, what is free in a
+    `filename` is the name by which diagnostics call the script. With `declares`, what is free in a
     part of a program is declared before it.
     """
 
@@ -142,12 +142,12 @@ class Printer:
 
     @property
     def where(self) -> Mapping[Any, Span]:
-        """The place of each printed node; of one that stands in several places, the first."""
+        """The place of each printed node; of one in several places, the first."""
         return ByNode((node, spans[0]) for node, spans in self.places.items())
 
     @property
     def places(self) -> Mapping[Any, list[Span]]:
-        """All places of each printed node, in the order of the text."""
+        """All places of each printed node, in the order of the script."""
         if self._places is None:
             self._places = self._recorded()
         return self._places
@@ -185,7 +185,7 @@ def _wants_marks(options: Options) -> bool:
 
 
 def _class_around(span: Span | None) -> str | None:
-    """The class in which a definition stands: the module that it was written in."""
+    """The class of a definition: the module that it was written in."""
     if span is None:
         return None
     for line in reversed(span.source.lines[: span.line - 1]):
@@ -225,7 +225,7 @@ class _Script:
         self.declares = declares
 
     def of(self, root: Any) -> ast.AST:
-        """The whole text as syntax."""
+        """The whole script as syntax."""
         match root:
             case IRModule():
                 self.session.name_module(self.options.name or root.__name__, root)
@@ -255,7 +255,7 @@ class _Script:
         if not self.options.show_meta:
             said = "Metadata is left out; `show_meta=True` of `script()` shows it."
             return ast.Module([*headers, *body, tree.Comment(said)], [])
-        # Where Python runs the script, a decorator finds what stands above it.
+        # Where Python runs the script, a decorator finds what is above it.
         return ast.Module([*headers, metadata_tree(self.session.constants), *body], [])
 
     # module = "@I.ir_module" "class" name ":" [attrs] [global infos] { function }

@@ -20,7 +20,7 @@ _FOREIGN = re.compile(r"\W")
 
 
 def identifier(hint: str) -> str:
-    """The hint as a name of Python; what cannot stand in a name becomes an underscore."""
+    """The hint as a name of Python; what a name cannot have becomes an underscore."""
     if hint.isidentifier() and hint.isascii():
         return f"{hint}_" if keyword.iskeyword(hint) else hint
     plain = _FOREIGN.sub("_", unicodedata.normalize("NFKC", hint))

@@ -18,7 +18,7 @@ __all__ = ["WORDS", "Options"]
 WORDS = ("float", "metadata", "range")
 _PREFIXES = ("ir_prefix", "tir_prefix", "relax_prefix")
 _NUMBERS = {"indent_spaces": 1, "line_width": 1, "num_context_lines": -1}
-# Options of TVM that name a place by its path from the root; here a node says where it stands.
+# Options of TVM that name a place by its path from the root; here a node says where it is.
 _PATHS = {"path_to_underline": "obj_to_underline", "path_to_annotate": "obj_to_annotate"}
 
 

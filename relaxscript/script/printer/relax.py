@@ -75,7 +75,7 @@ def relax_printer(session: Session) -> RelaxPrinter:
 def print_function(
     cx: RelaxPrinter, f: Function, title: str, symbol: str | None
 ) -> ast.FunctionDef:
-    """A function of the module, or one that stands alone.
+    """A function of the module, or one that is alone.
 
     It is written as `title`, and `symbol` is the global symbol that goes without saying.
     """
@@ -384,7 +384,7 @@ def print_tuple(cx: RelaxPrinter, fields: Sequence[Expr]) -> ast.expr:
 
 
 def print_hoisted(cx: RelaxPrinter, e: Expr) -> ast.expr:
-    """A name for what cannot stand inside of an expression, bound before it."""
+    """A name for what cannot be inside of an expression, bound before it."""
     pending, cx.pending = cx.pending, []
     statements: list[ast.stmt] = []
     if isinstance(e, SeqExpr):
@@ -411,6 +411,6 @@ def _last_binding(e: Expr) -> Binding | None:
 
 
 def _without_value(info: StructInfo, annotation: ast.expr) -> ast.expr:
-    """An annotation where no value stands: `R.Tuple` alone would leave the fields to a value."""
+    """An annotation where no value is: `R.Tuple` alone would leave the fields to a value."""
     empty = isinstance(info, TupleStructInfo) and not info.fields
     return tree.call(annotation) if empty else annotation

@@ -41,7 +41,7 @@ def showing(style: str | None = None, black_format: bool | None = None) -> Itera
 
 
 def text_to_show(text: str, style: str | None = None, black_format: bool | None = None) -> str:
-    """The text to print; empty when a notebook has displayed the text already.
+    """The script to print; empty when a notebook has displayed the script already.
 
     Raises `ValueError` for a style that there is not.
     """
@@ -74,7 +74,7 @@ def check_style(style: str | None) -> None:
 
 
 def highlight(text: str, style: str | None = None) -> str:
-    """The text with escape sequences for a terminal."""
+    """The script with escape sequences for a terminal."""
     from pygments import highlight
     from pygments.formatters.terminal import TerminalFormatter
     from pygments.formatters.terminal256 import Terminal256Formatter
@@ -88,16 +88,16 @@ def highlight(text: str, style: str | None = None) -> str:
 
 
 def format_text(text: str) -> str:
-    """The text as ruff or black formats it; raises `RuntimeError` when neither is installed.
+    """The script as ruff or black formats it; raises `RuntimeError` when neither is installed.
 
-    A text that no formatter reads, one with line numbers for example, stays as it is.
+    A script that no formatter reads, one with line numbers for example, stays as it is.
     """
     import shutil  # like the next, slow to import and rarely needed
     import subprocess
 
     found = False
     for name, *arguments in FORMATTERS:
-        # Tools of a virtual environment stand beside its Python, whether it is active or not.
+        # Tools of a virtual environment are beside its Python, whether it is active or not.
         program = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
         if program is None:
             continue
@@ -113,7 +113,7 @@ def format_text(text: str) -> str:
 
 
 def _display_html(text: str, style: str | None) -> bool:
-    """Display the text in the notebook that runs us, if one does."""
+    """Display the script in the notebook that runs us, if one does."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):

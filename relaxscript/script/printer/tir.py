@@ -44,7 +44,7 @@ __all__ = ["print_prim_func", "print_stmt", "tir_printer"]
 def print_prim_func(
     cx: TIRPrinter, f: tir.PrimFunc, title: str, symbol: str | None
 ) -> ast.FunctionDef:
-    """A PrimFunc of the module, or one that stands alone.
+    """A PrimFunc of the module, or one that is alone.
 
     It is written as `title`, and `symbol` is the global symbol that goes without saying.
     """

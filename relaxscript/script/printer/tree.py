@@ -75,7 +75,7 @@ def attribute(tree: ast.expr, attr: str) -> ast.Attribute:
 def call(
     function: ast.expr, args: Iterable[ast.expr] = (), /, **keywords: ast.expr | None
 ) -> ast.Call:
-    """A call; keywords that are None are left out, those that are no names stand in `**{...}`."""
+    """A call; keywords that are None are left out, those that are no names are in `**{...}`."""
     given = [(key, value) for key, value in keywords.items() if value is not None]
     words = [ast.keyword(key, value) for key, value in given if _is_name(key)]
     others = [(constant(key), value) for key, value in given if not _is_name(key)]

@@ -1,4 +1,4 @@
-"""From Python's `ast` to text in the house style: one subclass of `astunparse.Unparser`.
+"""From Python's `ast` to source in the house style: one subclass of `astunparse.Unparser`.
 
 The house style is double quotes, parentheses only where needed, and comments as statements. A blank
 line is between definitions; lines are broken at the width inside their brackets (`layout.py`). It
@@ -34,7 +34,7 @@ Mark = tuple[Any, int, int]  # an IR node, its first piece and the piece after i
 
 
 def unparse(tree: ast.AST, width: int = 100) -> str:
-    """The text of a module, statement or expression."""
+    """The source of a module, statement or expression."""
     return HouseUnparser(tree, width).text
 
 
@@ -153,7 +153,7 @@ class HouseUnparser(ExpressionUnparser, Unparser):  # type: ignore[misc]
             self._value(t.value)
 
     def _annotation(self, tree: ast.expr) -> None:
-        # One StructInfo stands in many places and is one tree, so it is rendered once.
+        # One StructInfo is in many places and is one tree, so it is rendered once.
         if self.record:
             self.dispatch(tree)
             return

@@ -1,1 +1,1 @@
-"""Sources: the text of a decorated definition, its syntax tree, and the names of its file."""
+"""Sources: the lines of a decorated definition, its syntax tree, and the names of its file."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from relaxscript.errors import Source
 
-__all__ = ["alike", "codes_of", "future_flags", "inner_codes", "is_rewritten", "plausible"]
+__all__ = ["alike", "codes_of", "future_flags", "inner_codes", "is_rewritten", "may_match"]
 
 _FUTURES = 0
 for _name in __future__.all_feature_names:
@@ -34,7 +34,7 @@ def future_flags(code: CodeType) -> int:
 
 
 def codes_of(source: Source, flags: int) -> list[CodeType]:
-    """Every code that a text compiles to, its own first; none where it does not compile."""
+    """Every code that a source compiles to, its own first; none where it does not compile."""
     try:
         found = [compile(source.text, source.filename, "exec", flags, dont_inherit=True)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -45,7 +45,7 @@ def codes_of(source: Source, flags: int) -> list[CodeType]:
 
 
 def inner_codes(code: CodeType) -> Iterator[CodeType]:
-    """The codes of the functions and classes that stand in a code."""
+    """The codes of the functions and classes in a code."""
     return (constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 
@@ -106,7 +106,7 @@ def _constants(code: CodeType) -> list[str]:
     ]
 
 
-def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
+def may_match(node: ast.AST, code: CodeType, text: str) -> bool:
     """True if a definition that is where a code says may be the code's: its words are there.
 
     This is asked when the code is not quite what Python makes of the source. The reason is a tool
@@ -126,7 +126,7 @@ def plausible(node: ast.AST, code: CodeType, text: str) -> bool:
     if is_rewritten(code):
         names = {name for name in code.co_varnames if not _implicit(name)}
     missing = {_unmangled(name) for name in names}.difference(WORD.findall(text))
-    # What is left are names of modules with dots, and pieces of words: the text has few of these.
+    # What is left are names of modules with dots, and pieces of words: the source has few of these.
     return all(name in text for name in missing)
 
 

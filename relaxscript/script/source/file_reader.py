@@ -1,4 +1,4 @@
-"""Going through the statements of a file or text in their order, without running them.
+"""Going through the statements of a file or string in their order, without running them.
 
 `from_source` refuses what it does not know; `check` and `print` keep what is plain and leave the
 rest to a run of the file (`cli/scripts_in_file.py`).

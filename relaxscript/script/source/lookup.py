@@ -1,8 +1,8 @@
-"""Finding the text of a decorated definition, in the user's own file or notebook cell.
+"""Finding the source of a decorated definition, in the user's own file or notebook cell.
 
-Python keeps the name of a file and the line where a definition begins. What stands there is looked
+Python keeps the name of a file and the line where a definition begins. What is there is looked
 up in `linecache`, where notebooks, doctest and Python's own prompt put what they run; it is then
-compared with what Python compiled, so that another text is never taken for it. What is in no file
+compared with what Python compiled, so that another source is never taken for it. What is in no file
 may still be known: the command of `python -c`, and the cells of a notebook under `%%time`.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from relaxscript.errors import DiagnosticError, Source, Span
 from relaxscript.errors.user_frame import source_lines
 
-from .code_match import alike, future_flags, inner_codes, is_rewritten, plausible
+from .code_match import alike, future_flags, inner_codes, is_rewritten, may_match
 from .missing_source import not_found, source_changed
 from .source_tree import AnyDefinition, ParsedSource, first_line, parse_indexed
 
@@ -41,7 +41,7 @@ MAGIC = re.compile(r"^%(?=%)", re.MULTILINE)  # of a whole cell; its line become
 
 
 class Definition(NamedTuple):
-    """A definition as it stands in its source, among all others of the file by their names."""
+    """A definition as it is in its source, among all others of the file by their names."""
 
     source: Source
     node: AnyDefinition
@@ -52,7 +52,7 @@ class DefinitionTrace(NamedTuple):
     """The traces of a definition in Python: `line` where it begins; `inside` a line within it.
 
     `code` is what it was compiled to, `parts` what is known of a class otherwise; `around` is the
-    code of the scope in which it stands where that is still running, `scope` its global names.
+    code of the scope that holds it where that is still running, `scope` its global names.
     """
 
     name: str
@@ -122,7 +122,7 @@ def definition_of_class(cls: type, frame: FrameType | None) -> Definition:
 
 
 def _member_codes(cls: type) -> tuple[CodeType, ...]:
-    """The codes of the functions that stand in a class."""
+    """The codes of the functions in a class."""
     plain = [getattr(member, "__func__", member) for member in vars(cls).values()]
     own = f"{cls.__qualname__}."
     return tuple(
@@ -133,7 +133,7 @@ def _member_codes(cls: type) -> tuple[CodeType, ...]:
 
 
 def defining_frame(frame: FrameType | None, code: CodeType) -> FrameType | None:
-    """The frame that is executing the scope in which a definition stands, if one still is."""
+    """The frame that is executing the scope of a definition, if one still is."""
     while frame is not None:
         if holds(frame.f_code, code):
             return frame
@@ -168,7 +168,7 @@ def class_code(cls: type, frame: FrameType | None) -> tuple[FrameType | None, Co
     return None, None
 
 
-# ---- the texts that may hold it
+# ---- the sources that may hold it
 
 
 def _find(trace: DefinitionTrace) -> Definition:
@@ -188,20 +188,20 @@ Finder: TypeAlias = Callable[[ParsedSource, DefinitionTrace], "AnyDefinition | N
 def _texts(
     known: ParsedSource | None, trace: DefinitionTrace
 ) -> Iterator[tuple[ParsedSource, Finder]]:
-    """The texts in which a definition may stand, and how to look for it there."""
+    """The sources in which a definition may be, and how to look for it there."""
     filename = trace.filename
     if known is not None:
-        yield known, _where_it_may_have_changed if _is_edited(filename) else _at_its_line
+        yield known, _in_edited_source if _is_edited(filename) else _at_its_line
         if not _is_shared(filename):
-            yield known, _elsewhere
+            yield known, _at_another_line
     if known is None or "__file__" not in trace.scope:  # the loader of a file reads the same file
         yield from ((text, _at_its_line) for text in _of_loader(filename, trace.scope))
     if filename == "<string>":
         yield from ((text, _at_its_line) for text in _parsed_all("<string>", _commands()))
     if filename == "<stdin>":
-        yield from ((text, _elsewhere) for text in _parsed_all("<stdin>", _prompt_input()))
+        yield from ((text, _at_another_line) for text in _parsed_all("<stdin>", _prompt_input()))
     if _is_shared(filename):
-        yield from ((text, _elsewhere) for text in _cells())
+        yield from ((text, _at_another_line) for text in _cells())
 
 
 # The lines that linecache gave last for a file, and what they were parsed to: linecache gives the
@@ -289,24 +289,22 @@ def _parsed_all(filename: str, texts: Iterable[str]) -> Iterator[ParsedSource]:
     for text in texts:
         try:
             yield parse_indexed(filename, text)
-        except DiagnosticError:  # another text, or one for another program such as `%%bash`
+        except DiagnosticError:  # another source, or one for another program such as `%%bash`
             continue
 
 
-# ---- the definition in a text
+# ---- the definition in a source
 
 
-def _where_it_may_have_changed(
-    parsed: ParsedSource, trace: DefinitionTrace
-) -> AnyDefinition | None:
-    """The definition that stands where Python says, in a text that was edited meanwhile."""
+def _in_edited_source(parsed: ParsedSource, trace: DefinitionTrace) -> AnyDefinition | None:
+    """The definition that is where Python says, in a source that was edited meanwhile."""
     return _at_its_line(parsed, trace, edited=True)
 
 
 def _at_its_line(
     parsed: ParsedSource, trace: DefinitionTrace, edited: bool = False
 ) -> AnyDefinition | None:  # fmt: skip
-    """The definition that stands where Python says, if it is the one that was compiled."""
+    """The definition that is where Python says, if it is the one that was compiled."""
     for node in reversed(parsed.definitions.get(trace.name, ())):
         last = node.end_lineno or node.lineno
         if trace.line not in (None, first_line(node)):
@@ -329,7 +327,7 @@ def _fits(parsed: ParsedSource, node: AnyDefinition, trace: DefinitionTrace, edi
         text = parsed.text_of(node)
         if trace.code is None:
             return all(code.co_name in text for code in trace.parts)
-        if plausible(node, trace.code, text):
+        if may_match(node, trace.code, text):
             return True
     exact = all(_compiled(parsed, code) for code in codes)
     if trace.filename == "<string>":
@@ -358,7 +356,7 @@ def _compiled(parsed: ParsedSource, code: CodeType) -> bool:
     return code in parsed.codes(future_flags(code)).get(code.co_name, ())
 
 
-def _elsewhere(parsed: ParsedSource, trace: DefinitionTrace) -> AnyDefinition | None:
+def _at_another_line(parsed: ParsedSource, trace: DefinitionTrace) -> AnyDefinition | None:
     """The definition in a source whose lines are not those that Python knows.
 
     The file was edited after Python had read it, or a magic of a notebook put lines around the

@@ -13,7 +13,7 @@ __all__ = ["not_found", "source_changed"]
 
 WAY_OUT = "put the definition in a file, or parse its source with `relaxscript.from_source(text)`"
 
-# What runs a text under a name that says so, and keeps none of it.
+# What runs a source under a name that says so, and keeps none of it.
 _RUN_BY = {
     "<timed exec>": "it was run by `%%time`, and is in no cell of this session",
     "<magic-timeit>": "it was run by `%%timeit`, and is in no cell of this session",

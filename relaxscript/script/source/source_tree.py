@@ -1,7 +1,7 @@
 """Texts and their trees: a file or cell is read and parsed once, whoever asks for parts of it.
 
-Every line and column is the user's own: the whole text is parsed, and nothing dedents it or adds
-offsets. Which definition of a text a decorator was given is found in `lookup.py`.
+Every line and column is the user's own: the whole source is parsed, and nothing dedents it or adds
+offsets. Which definition of a source a decorator was given is found in `lookup.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDe
 
 
 class ParsedSource:
-    """A text with its tree; indexes of what is in it are made when something is looked for."""
+    """A source with its tree; indexes of what is in it are made when something is looked for."""
 
     def __init__(self, source: Source, tree: ast.Module) -> None:
         self.source = source
@@ -37,9 +37,9 @@ class ParsedSource:
         return _definitions(self.tree)
 
     def codes(self, flags: int) -> dict[str, list[CodeType]]:
-        """The codes that Python compiles the text to, by the names of functions and classes.
+        """The codes that Python compiles the source to, by the names of functions and classes.
 
-        `flags` are the `__future__` imports that hold beside those of the text.
+        `flags` are the `__future__` imports that hold beside those of the source.
         """
         found = self._codes.get(flags)
         if found is None:
@@ -59,20 +59,20 @@ def first_line(node: AnyDefinition) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
-# A notebook re-runs cells and a test file defines hundreds of functions: the last few texts stay,
+# A notebook re-runs cells and a test file defines hundreds of functions: the last few sources stay,
 # each with an index of its definitions, so that a file is read and walked once.
 _PARSED: OrderedDict[tuple[str, str], ParsedSource] = OrderedDict()
 _KEPT = 16
 
 
 def parse_text(filename: str, text: str) -> tuple[Source, ast.Module]:
-    """The source and its tree; a syntax error of the text becomes a diagnostic."""
+    """A source and its tree; a syntax error of it becomes a diagnostic."""
     parsed = parse_indexed(filename, text)
     return parsed.source, parsed.tree
 
 
 def parse_indexed(filename: str, text: str) -> ParsedSource:
-    """A text with its tree and indexes; raises RX0113 where it is not Python."""
+    """A source with its tree and indexes; raises RX0113 where it is not Python."""
     key = (filename, text)
     found = _PARSED.get(key)
     if found is None:

@@ -17,7 +17,7 @@ from relaxscript.errors import Diagnostic, Edit, Source, Span, did_you_mean, nea
 
 __all__ = ["syntax_error"]
 
-# How many explanations are tried: each means to parse the text again.
+# How many explanations are tried: each means to parse the source again.
 MOST_TRIES = 40
 
 # In how many further lines a bracket may be missing that closes one.
@@ -38,7 +38,7 @@ FOREIGN = {
 
 
 class _Slip(NamedTuple):
-    """Characters `start` to `end` of the text are to be `text`; `help` says so."""
+    """Characters `start` to `end` of the source are to be `text`; `help` says so."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class _Slip(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """The line that Python stopped in: its code, and where that begins in the text."""
+    """The line that Python stopped in: its code, and where that begins in the source."""
 
     code: str
     start: int
@@ -85,7 +85,7 @@ def _place(source: Source, error: SyntaxError) -> Span:
 
 
 def _explanation(source: Source, span: Span, said: str) -> _Slip | None:
-    """The first slip after whose correction Python reads the text, or at least beyond the line."""
+    """The first slip after whose correction Python reads the source, or gets beyond the line."""
     beyond: _Slip | None = None
     if span.line > len(source.lines):
         return None
@@ -100,7 +100,7 @@ def _explanation(source: Source, span: Span, said: str) -> _Slip | None:
 
 
 def _stops_at(text: str, filename: str) -> int | None:
-    """The line in which Python gives a text up; None when it reads all of it."""
+    """The line in which Python gives a source up; None when it reads all of it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -211,7 +211,7 @@ def _open_brackets(code: str) -> list[str]:
 
 
 def _quotes(line: _Line) -> Iterator[_Slip]:
-    """A text that begins with one kind of quotes and ends with the other, or does not end."""
+    """A string that begins with one kind of quotes and ends with the other, or does not end."""
     for at, letter in enumerate(line.code):
         other = {"'": '"', '"': "'"}.get(letter)
         if other is not None:

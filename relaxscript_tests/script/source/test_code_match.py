@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from relaxscript.script.source.code_match import inner_codes, plausible
+from relaxscript.script.source.code_match import inner_codes, may_match
 
 
 class Text(str):
@@ -19,7 +19,7 @@ class Text(str):
 
 def is_plausible(text: str, of: str) -> bool:
     (code,) = inner_codes(compile(of, "f.py", "exec"))
-    return plausible(ast.parse(text).body[0], code, text)
+    return may_match(ast.parse(text).body[0], code, text)
 
 
 def test_a_name_of_many_costs_no_search_of_the_text():

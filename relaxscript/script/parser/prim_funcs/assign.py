@@ -139,7 +139,7 @@ def unpack(
     """`a, b = ...`: axes, or the items of a Python tuple."""
     parts = macro_argument(value)
     if parts is not value and isinstance(parts, (tuple, list)):
-        # Other names of what stands in the tuple, without variables in the program.
+        # Other names of what is in the tuple, without variables in the program.
         value = [StmtForm(tir_statements.meta_var, value=part) for part in parts]
     if isinstance(value, StmtForm) and value.maker is tir_axis.remap and isinstance(node, ast.Call):
         bind_axes(cx, value, targets, node)
@@ -314,7 +314,7 @@ def parse_store(cx: TirContext, target: ast.Subscript, node: ast.expr, statement
 def parse_element(
     cx: TirContext, target: ast.Subscript, *others: ast.expr
 ) -> tuple[Buffer, tuple[PrimExpr, ...], list[Any]]:
-    """The element that a target names, and the values of what stands beside it."""
+    """The element that a target names, and the values of what is beside it."""
     if isinstance(target.value, ast.Subscript):
         check_brackets(cx, target)
     try:

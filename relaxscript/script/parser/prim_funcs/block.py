@@ -6,7 +6,7 @@
           | names "=" "T.axis.remap(" kinds "," loop variables ")"
 
 Regions that are not written are derived from the body (`tir_builder.access`). A body that holds
-blocks, or that allocates buffers, stands in a block named "root", as in TVM.
+blocks, or that allocates buffers, is in a block named "root", as in TVM.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ __all__ = [
 
 
 class BufferSyntax:
-    """A buffer as it was written: which argument stands where, before it has a name."""
+    """A buffer as it was written: which argument is where, before it has a name."""
 
     def __init__(self, maker: Any, nodes: dict[str, ast.expr], node: ast.expr) -> None:
         self.maker = maker
@@ -83,7 +83,7 @@ def parse_buffer_syntax(cx: TirContext, callee: Any, node: ast.Call) -> BufferSy
 
 
 def introduce_dimensions(cx: TirContext, syntax: BufferSyntax) -> None:
-    """Make the shape variables that stand alone in a buffer's dimensions."""
+    """Make the shape variables that are alone in a buffer's dimensions."""
     for name in ("shape", "strides", "elem_offset"):
         node = syntax.nodes.get(name)
         elements = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
@@ -227,7 +227,7 @@ def bare_dimension(cx: TirContext, node: ast.Name) -> PrimExpr:
 
 
 def to_dim(cx: TirContext, value: Any, node: ast.expr) -> PrimExpr:
-    """A value that stands as a dimension."""
+    """A value as a dimension."""
     value = with_own_variables(cx, value)
     if isinstance(value, str) and not isinstance(value, DataType):
         return parse_dimension_string(cx, value, node)

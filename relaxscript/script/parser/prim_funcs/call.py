@@ -223,7 +223,7 @@ def refuse_relax(cx: TirContext, callee: Operator | CompositeOp, node: ast.Call)
 
 
 def refuse_call(cx: TirContext, callee: Any, node: ast.Call) -> Failed:
-    """Record that something is no function; elements of buffers stand in brackets."""
+    """Record that something is no function; elements of buffers are in brackets."""
     span = cx.span(node)
     if not isinstance(callee, Buffer) or not node.args or node.keywords or span is None:
         return cx.error(node.func, "RX0103", f"{describe(callee)} cannot be called")

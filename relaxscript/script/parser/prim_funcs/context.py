@@ -54,12 +54,12 @@ class TirContext(ScriptContext):
         # Those that cannot be assigned again, by what they are, for the words of messages.
         self.fixed: dict[prim.Var, str] = {}
         self.declared: dict[str, tuple[prim.Var, ast.AST]] = {}
-        # How deep in loops, branches and blocks a statement stands, and where variables were bound.
+        # How deep in loops, branches and blocks a statement is, and where variables were bound.
         self.depth = 0
         self.bound_at: dict[prim.Var, int] = {}
         # Shape variables that Python holds, each with the function's own.
         self.own: dict[prim.Var, prim.Var] = {}
-        # Those that it has none of, by where they stand first.
+        # Those that it has none of, by where they are first.
         self.captured: dict[prim.Var, Span | None] = {}
         # Names of scopes that have ended, and where they were bound.
         self.gone: dict[str, Span | None] = {}
@@ -69,11 +69,11 @@ class TirContext(ScriptContext):
         # The syntax of buffers whose address the function asks for, and of all that it has made.
         self.addressed: set[ast.AST] = set()
         self.made: dict[Buffer, ast.AST] = {}
-        # The buffers without memory that no `T.realize` gave any, and where they stand.
+        # The buffers without memory that no `T.realize` gave any, and where they are.
         self.homeless: dict[Buffer, ast.AST] = {}
         # What `T.realize` opened, and where.
         self.realized: dict[Any, ast.Call] = {}
-        # Where the indices of elements stand: see `tir_bounds.Places`.
+        # Where the indices of elements are: see `tir_bounds.Places`.
         self.index_places: dict[int, tuple[tuple[PrimExpr, ...], list[Span | None]]] = {}
         # The buffers of Python objects, by what asked for them (which is kept as long as its id).
         self.made_buffers: dict[int, tuple[StmtForm, Buffer]] = {}
@@ -149,7 +149,7 @@ class TirContext(ScriptContext):
             self.refuse(doubt, place)
 
     def refuse(self, error: TIRError, place: Callable[[str], ast.AST]) -> Failed:
-        """Record what the builder says of parts of a statement; `place` tells where each stands."""
+        """Record what the builder says of parts of a statement; `place` tells where each is."""
         at = place(error.part)
         words = {}
         if error.instead is not None:

@@ -90,7 +90,7 @@ def launch_unnamed(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
 def add_buffer_store(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     places = argument_nodes(cx, form.maker, call)
     if form.maker is vstore and isinstance(call.func, ast.Attribute):
-        # The buffer stands before the dot.
+        # The buffer is before the dot.
         places = argument_nodes(cx, partial(vstore, form.arguments["buffer"]), call)
         places.update({"buffer": call.func.value, "indices": places["begin"]})
     buffer, indices = form.arguments["buffer"], form.arguments["indices"]

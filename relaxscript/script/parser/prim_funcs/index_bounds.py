@@ -1,6 +1,6 @@
 """Indices that certainly leave their buffers: `for i in range(5): y[i] = x[i + 1]` with 4 elements.
 
-Certain is what happens whenever the function is run: what stands in loops of constant extents,
+Certain is what happens whenever the function is run: what is in loops of constant extents,
 which are not empty, and behind no condition, assertion or return. There the ends of the loops are
 tried. What is not refuted this way is checked when the function runs, if it has to be.
 """
@@ -18,7 +18,7 @@ from relaxscript.ir.tir_compute import BufferRealize, Reduce
 
 __all__ = ["out_of_bounds_indices"]
 
-# Where each of some indices stands in the source, by the identity of the tuple that they are in.
+# Where each of some indices is in the source, by the identity of the tuple that they are in.
 # A variable is one node wherever it is used, so its own place is that of its definition.
 Places = Mapping[int, tuple[tuple[PrimExpr, ...], list[Span | None]]]
 

@@ -178,7 +178,7 @@ def annotations_of_loop(
 def refuse_one_tuple(
     cx: TirContext, extents: Sequence[Any], places: Mapping[str, ast.AST], node: ast.AST
 ) -> None:
-    """`T.grid((8, 8))`: the extents stand one by one, in no tuple."""
+    """`T.grid((8, 8))`: the extents are arguments, not one tuple."""
     place = places.get("extents[0]", node)
     if len(extents) == 1 and isinstance(extents[0], (tuple, list)):
         instead = f"*{cx.written(place)}"

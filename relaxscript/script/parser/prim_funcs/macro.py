@@ -1,6 +1,6 @@
 """Meta-programming in PrimFuncs: macros are expanded, captured functions join the module.
 
-statement = macro "(" arguments ")"               (the statements of the macro stand in its place)
+statement = macro "(" arguments ")"               (the statements of the macro take its place)
 """
 
 from __future__ import annotations

@@ -68,13 +68,13 @@ def operand(
 
 
 def check_value(cx: TirContext, value: Any, node: ast.AST) -> None:
-    """Refuse a new variable where a value should stand."""
+    """Refuse a new variable where a value should be."""
     if isinstance(value, prim.Var) and not value.name:
         raise no_value(cx, value, node)
 
 
 def no_value(cx: TirContext, var: prim.Var, node: ast.AST) -> Failed:
-    """Record that a new variable stands where a value should."""
+    """Record that a new variable is in the place of a value."""
     return cx.error(
         node, "RX0109", f"this is a new variable of {var.dtype}, which has no value",
         help=f"`T.{var.dtype}(0)` is a number; name a variable: `n = T.{var.dtype}()`",

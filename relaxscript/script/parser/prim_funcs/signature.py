@@ -89,7 +89,7 @@ def declared_var(cx: TirContext, target: ast.Name, value: ast.Call) -> prim.Var 
 
 
 def parse_parameters(cx: TirContext, node: ast.FunctionDef) -> None:
-    """All parameters: scalars first, so that dimensions can name them wherever they stand."""
+    """All parameters: scalars first, so that dimensions can name them wherever they are."""
     cx.definition = node
     cx.reporter.reading = (cx.source, node)
     refuse_other_parameters(cx, node.args)
@@ -205,7 +205,7 @@ def parse_annotation(cx: TirContext, node: ast.expr) -> Any:
 
 
 def parameter_type(cx: TirContext, value: Any, node: ast.expr) -> Any:
-    """A value that stands as an annotation of a parameter."""
+    """A value as an annotation of a parameter."""
     match value:
         case HandleType():
             return prim.Var.make("", HANDLE)

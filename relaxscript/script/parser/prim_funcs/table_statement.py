@@ -42,7 +42,7 @@ def arguments_of(cx: TirContext, form: StmtForm, places: Places) -> dict[str, An
 
 
 def check_values(cx: TirContext, value: Any, node: ast.expr) -> None:
-    """Refuse new variables where values should stand, in lists as well."""
+    """Refuse new variables where values should be, in lists as well."""
     if not isinstance(value, (list, tuple)):
         check_value(cx, value, node)
         return

@@ -28,7 +28,7 @@ __all__ = ["parse_with"]
 
 # statement = "with" scopes ":" body
 def parse_with(cx: TirContext, node: ast.With) -> None:
-    """Several scopes in one `with` stand inside each other."""
+    """Several scopes in one `with`, each inside the one before."""
     parse_with_item(cx, node, node.items, node.body)
 
 

@@ -3,7 +3,7 @@
     attribute = value "." ("T" | "shape" | "dtype" | "ndim" | ...) | method "(" arguments ")"
     item      = tuple "[" integer "]" | shape "[" index "]" | tensor "[" index "]"
 
-What is known while the script is parsed is a value of Python: `x.dtype` is a data type, `x.ndim` a
+What is known while the script is parsed is a value of Python: `x.dtype` is a dtype, `x.ndim` a
 number, `x.shape[0]` a dimension. What is not is a call of `R.inspect`.
 """
 
@@ -358,7 +358,7 @@ def _is_unbound(value: Any) -> bool:
 def method_call(cx: RelaxContext, method: Method, node: ast.Call) -> ast.Call:
     """`x.astype(...)` as the call of its operator.
 
-    The operand was evaluated with the method: it stands in the call as it is.
+    The operand was evaluated with the method: it is in the call as it is.
     """
     owner = ast.copy_location(ast.Constant(method.owner), method.node)  # type: ignore[arg-type]
     given = method_arguments(cx, method, node)

@@ -40,7 +40,7 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .context import RelaxContext
 from .dimension import as_dimension, check_bound_here, parse_dimensions
 from .expression import as_leaf, bind_cast, expr_of, mentions, operator_as_value
-from .legacy_forms import annotate_packed_call, as_today, is_destination_passing, of_known_shape
+from .legacy_forms import annotate_packed_call, is_destination_passing, modernize, of_known_shape
 from .operand_errors import is_prim_func, operand_error
 from .python_function import call_of_python
 
@@ -68,7 +68,7 @@ class OperatorCall(NamedTuple):
 
 
 def match_cast_call(cx: RelaxContext, node: ast.Call) -> MatchCastValue:
-    """`R.match_cast(value, annotation)`: dimensions that stand alone get a value here."""
+    """`R.match_cast(value, annotation)`: dimensions that are alone get a value here."""
     given = dict(zip(("value", "struct_info"), node.args))
     given.update({SYNONYMS.get(k.arg, k.arg): k.value for k in node.keywords if k.arg})
     if set(given) != {"value", "struct_info"} or len(node.args) + len(node.keywords) != 2:
@@ -154,7 +154,7 @@ def call_operands(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any]:
 
 
 def general_call(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call) -> Any:
-    operator, node = as_today(cx, operator, node)
+    operator, node = modernize(cx, operator, node)
     failed: Failed | None = None
     args: list[Any] | None = []
     kwargs: dict[str, Any] = {}
@@ -414,7 +414,7 @@ def check_count(cx: RelaxContext, callee: FuncStructInfo, given: int, node: ast.
 
 
 def definition_of(cx: RelaxContext, callee: Expr) -> ast.FunctionDef | None:
-    """The definition of a function of the module, where it stands in the same class."""
+    """The definition of a function of the module, where it is in the same class."""
     return cx.module.definitions.get(getattr(callee, "name_hint", ""))
 
 
@@ -433,7 +433,7 @@ def results_of(cx: RelaxContext, info: FuncStructInfo, node: ast.Call) -> tuple[
 
 
 def check_recursion(cx: RelaxContext, callee: Expr, node: ast.Call) -> None:
-    """Criterion 7: no call in a dataflow block may lead back to a function it stands in."""
+    """Criterion 7: no call in a dataflow block may lead back to a function it is in."""
     if not (cx.check_well_formed and cx.builder.current_block_is_dataflow()):
         return
     while isinstance(callee, Var):

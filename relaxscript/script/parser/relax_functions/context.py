@@ -69,7 +69,7 @@ class RelaxContext(ScriptContext):
         # Whether it is in the spelling of the RFC and does not say its purity.
         self.older = False
         # Whether it may hold nodes that the parser did not make.
-        self.holds_handmade = False
+        self.holds_captured_ir = False
         self._dimensions()
         self._function()
 
@@ -86,7 +86,7 @@ class RelaxContext(ScriptContext):
         self.in_function_type = False
         self.names_dims = False
         self.unbound_code = "RX0305"
-        # What annotations meant, by their text; None for one that was met once.
+        # What annotations meant, by their source; None for one that was met once.
         self.annotation_memo: dict[str, object] = {}
         # Where variables were annotated that have their StructInfo from elsewhere.
         self.annotated: dict[Var, ast.expr] = {}

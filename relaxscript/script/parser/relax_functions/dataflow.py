@@ -132,7 +132,7 @@ def parse_block_return(
 def failed_outputs(
     cx: RelaxContext, body: list[ast.stmt], output: ast.Call | None, before: int
 ) -> bool:
-    """True if a mistake was found in `R.output`, or in what stands in its place."""
+    """True if a mistake was found in `R.output`, or in what is in its place."""
     at = cx.span(body[-1]) if output is None and body else None
     if output is not None:
         at = cx.span(output)

@@ -35,7 +35,7 @@ N = TypeVar("N", bound=Node)
 
 
 def parse_name(cx: RelaxContext, node: ast.Name) -> Any:
-    # The commonest expression: what the base class does stands here once more.
+    # The commonest expression: what the base class does is here once more.
     found = cx.names.get(node.id, cx)
     if cx.inside_string is not None:
         found = cx.dims.get(node.id, found)
@@ -73,7 +73,7 @@ def parsed_string(cx: RelaxContext, node: ast.Constant) -> ast.expr:
         raise cx.error(node, "RX0108", message, help=help) from None
     except (RecursionError, MemoryError):
         raise cx.error(node, "RX0108", "this is nested too deeply") from None
-    # What stands in a string has no place of its own: the whole string is blamed.
+    # What is in a string has no place of its own: the whole string is blamed.
     for part in ast.walk(inner):
         ast.copy_location(part, node)
     return inner
@@ -184,7 +184,7 @@ def undefined_dimension(cx: RelaxContext, name: str, node: ast.expr) -> Failed:
 
 
 def as_dimension(cx: RelaxContext, value: Any, node: ast.expr) -> PrimExpr:
-    """A value that stands as a dimension."""
+    """A value as a dimension."""
     if isinstance(value, bool) or not isinstance(value, (PrimExpr, int)):
         if isinstance(value, str) and not isinstance(value, DataType):
             return named_dimension(cx, value, node)

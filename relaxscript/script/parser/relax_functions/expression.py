@@ -148,7 +148,7 @@ def prim_value(cx: RelaxContext, value: PrimExpr, node: ast.AST) -> Expr:
 
 
 def bind_cast(cx: RelaxContext, cast: MatchCastValue, node: ast.AST) -> Expr:
-    """A `R.match_cast` that stands where a value does: it is bound first."""
+    """A `R.match_cast` in the place of a value: it is bound first."""
     value = as_leaf(cx, expr_of(cx, cast.value, node), node)
     span = cx.source.span(node)
     var = cx.builder.bind_match_cast(value, cast.struct_info, "", span, False, span)

@@ -103,7 +103,7 @@ def _place(part: ast.expr, length: int | None) -> int | None:
 
 
 def _number(node: ast.expr) -> int | float | None:
-    """The number that an expression is as it stands."""
+    """The number that an expression is, read from its syntax."""
     try:
         found = ast.literal_eval(node)
     except ValueError:

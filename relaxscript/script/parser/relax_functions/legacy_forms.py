@@ -32,26 +32,26 @@ from .expression import as_leaf, expr_of
 
 __all__ = [
     "annotate_packed_call",
-    "as_today",
     "calls_packed",
+    "has_legacy_calls",
     "is_destination_passing",
-    "is_older",
     "match_shape_call",
+    "modernize",
     "of_known_shape",
 ]  # fmt: skip
 
-_OLDER_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
+_LEGACY_WORD = re.compile("outputs|match_shape|call_tir|call_dps_packed")
 _SHAPES, _DTYPES = ("output_shape", "shape"), ("dtype", "output_dtype")
 
 
-def is_older(cx: RelaxContext, node: ast.FunctionDef) -> bool:
+def has_legacy_calls(cx: RelaxContext, node: ast.FunctionDef) -> bool:
     """True if a function has calls in spellings that only the RFC has."""
     # Looking through a tree costs half as much as reading it; most functions have no such word.
     first, last = node.lineno, node.end_lineno or node.lineno
     lines = enumerate(cx.source.lines[first - 1 : last], first)
-    named = {number for number, line in lines if _OLDER_WORD.search(line)}
+    named = {number for number, line in lines if _LEGACY_WORD.search(line)}
     return bool(named) and any(
-        _is_older_call(n)
+        _is_legacy_call(n)
         for n in ast.walk(node)
         if isinstance(n, ast.Call) and (n.func.end_lineno in named)
     )
@@ -101,7 +101,7 @@ def annotate_packed_call(cx: RelaxContext, node: ast.Call) -> ast.Call:
     return ast.copy_location(ast.Call(node.func, node.args, keywords), node)
 
 
-def as_today(
+def modernize(
     cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call
 ) -> tuple[Operator | CompositeOp, ast.Call]:
     """A call of a function by its destination, and its operator, in today's form."""
@@ -175,7 +175,7 @@ def _qualify(cx: RelaxContext, callee: ast.expr) -> ast.expr:
 
 
 def _describe(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:
-    """`R.Tensor(shape, dtype)`; a list of shapes with a list of data types gives several."""
+    """`R.Tensor(shape, dtype)`; a list of shapes with a list of dtypes gives several."""
     match shape, dtype:
         case (
             ast.List(elts=shapes) | ast.Tuple(elts=shapes),
@@ -187,7 +187,7 @@ def _describe(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(form, [shape, dtype], []), shape)
 
 
-def _is_older_call(call: ast.Call) -> bool:
+def _is_legacy_call(call: ast.Call) -> bool:
     match call.func:
         case ast.Attribute(attr="outputs" | "match_shape"):
             return True

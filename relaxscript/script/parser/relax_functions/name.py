@@ -18,7 +18,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.opdef.parameters import DTYPES
 from relaxscript.script.parser import suggestions as naming
 from relaxscript.script.parser.captured_functions import adopt
-from relaxscript.script.parser.captured_ir import is_handmade, with_span
+from relaxscript.script.parser.captured_ir import is_captured_ir, with_span
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import captured_name
 from relaxscript.script.parser.fixits import add_output
@@ -153,9 +153,9 @@ def adopt_value(cx: RelaxContext, value: Any, name: str, node: ast.expr) -> Any:
             node, "RX0101", f"`{value.name_hint}` is a variable of another function",
             help="give it to this function as a parameter",
         )  # fmt: skip
-    if not is_handmade(value):
+    if not is_captured_ir(value):
         return value
-    cx.holds_handmade = True
+    cx.holds_captured_ir = True
     return with_span(value, cx.span(node))
 
 

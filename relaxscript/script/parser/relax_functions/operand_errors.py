@@ -1,7 +1,7 @@
 """Blame in Relax: operands that do not go together, each fact at its operand and where it began.
 
 Rules of operators know their operands by the names of parameters only; here these names become
-places in the user's text and the user's own words.
+places in the user's source and the user's own words.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _of_all_axes(
 def _with_facts(
     cx: RelaxContext, warning: Diagnostic, error: OperandError, nodes: dict[str, ast.expr]
 ) -> Diagnostic:
-    """A warning with the facts about its operands, each where it stands and where it began."""
+    """A warning with the facts about its operands, each at its place and where it began."""
     _restore_places(cx, error, nodes)
     spans = {name: cx.source.span(at) for name, at in nodes.items()}
     said = error.diagnostic("", None, spans)
@@ -191,7 +191,7 @@ def _short_words(cx: RelaxContext, nodes: Mapping[str, ast.expr]) -> dict[str, s
 def with_ways_out(
     cx: RelaxContext, diagnostic: Diagnostic, expr: Expr | None, node: ast.AST
 ) -> Diagnostic:
-    """A mistake with the ways out for an impure call where none may stand."""
+    """A mistake with the ways out for an impure call where none is allowed."""
     call = node if isinstance(node, ast.Call) else None
     callee = expr.op if isinstance(expr, Call) else None
     if isinstance(callee, GlobalVar) and call is not None and is_prim_func(cx, callee.name_hint):
@@ -229,7 +229,7 @@ def impure(cx: RelaxContext) -> tuple[Edit, ...]:
 def _of_a_text(
     cx: RelaxContext, error: OperandError, nodes: Mapping[str, ast.expr], callee: Any
 ) -> None:
-    """A text that stands as an operand is called one; `"float32"` was to be the data type."""
+    """A string as an operand is called one; `"float32"` was meant as the dtype."""
     node = nodes.get(error.operand)
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return
@@ -243,7 +243,7 @@ def _of_a_text(
 
 
 def _restore_places(cx: RelaxContext, error: OperandError, nodes: dict[str, ast.expr]) -> None:
-    """Dimensions of annotations that were not read again stand where these write them."""
+    """Give dimensions of annotations that were not read again the places in these."""
     for name, dim in error.dims.items():
         var = _variable(cx, nodes.get(name))
         written = cx.annotated.get(var) if var is not None else None

@@ -16,7 +16,7 @@ from relaxscript.errors import Diagnostic, Edit, Label, OperandError
 from relaxscript.ir.prim import Max, Min, PrimExpr, match_dtypes
 from relaxscript.ir.relax import Call, Expr, PrimValue, TupleGetItem
 from relaxscript.script.names.safe_callables import is_safe
-from relaxscript.script.parser.captured_ir import is_handmade, with_span
+from relaxscript.script.parser.captured_ir import is_captured_ir, with_span
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import check_size, parse_expr, parse_exprs
 from relaxscript.script.parser.python_call import call_python
@@ -40,8 +40,8 @@ _LATER_LOOP = "loop in a `@T.prim_func`, or write a recursive function"
 def call_of_python(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     """A function of Python; what it makes of values of the program is typed at once."""
     result = _call(cx, callee, node)
-    if is_handmade(result) and not is_safe(callee):
-        cx.holds_handmade = True
+    if is_captured_ir(result) and not is_safe(callee):
+        cx.holds_captured_ir = True
         result = with_span(result, cx.span(node))
     if not isinstance(result, (Call, TupleGetItem)) or not cx.builder.has_open_scope:
         return result
@@ -161,6 +161,6 @@ def refuse_later(cx: RelaxContext, node: ast.Call) -> None:
 
 
 def _parts(args: Sequence[Any]) -> Iterator[Any]:
-    """Arguments, and what stands in lists and tuples among them."""
+    """Arguments, and what is in lists and tuples among them."""
     for arg in args:
         yield from arg if isinstance(arg, (list, tuple)) else (arg,)

@@ -32,7 +32,7 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .context import Header, RelaxContext
 from .expression import mentions
-from .legacy_forms import calls_packed, is_older
+from .legacy_forms import calls_packed, has_legacy_calls
 
 __all__ = ["is_bare_tuple", "parse_header", "parse_parameters", "prelude", "shape_declaration"]
 
@@ -65,7 +65,7 @@ def parse_header(
         cx.builder.check_well_formed = cx.check_well_formed
         cx.builder.check_types = cx.check_well_formed
     if not local:
-        cx.older = "pure" not in options and is_older(cx, node)
+        cx.older = "pure" not in options and has_legacy_calls(cx, node)
     header.pure = options.get("pure", not (cx.older and calls_packed(node.body)))
     header.private = options.get("private", False) or local
     if not failed and cx.check_well_formed:
@@ -79,7 +79,7 @@ def parse_header(
 
 
 def parse_type_parameters(cx: RelaxContext, node: ast.FunctionDef) -> None:
-    """`def main[n](...)`: the shape variables of a function, as Python 3.12 lets them stand."""
+    """`def main[n](...)`: the shape variables of a function, as Python 3.12 allows."""
     for parameter in getattr(node, "type_params", ()):
         name = parameter.name
         if type(parameter).__name__ != "TypeVar":
@@ -277,7 +277,7 @@ def unannotated(cx: RelaxContext, node: ast.arg, span: Span | None) -> None:
 
 
 def without_self(cx: RelaxContext, parameter: ast.arg) -> tuple[Edit, ...]:
-    """The function without its `self`, the module's name wherever it stands in the body."""
+    """The function without its `self`, the module's name wherever it is written in the body."""
     function = cx.definition
     if function is None:
         return ()
@@ -324,7 +324,7 @@ def check_bound(
     ret: StructInfo | None,
     outer: set[PrimVar],
 ) -> None:
-    """Criteria 4 and 6: each shape variable stands alone in some parameter."""
+    """Criteria 4 and 6: each shape variable is alone in some parameter."""
     bound = outer.union(*(definable_shape_vars(p.struct_info) for p in params))
     arguments = [*node.args.posonlyargs, *node.args.args]
     gathered = [node.args.vararg] * len(params) if node.args.vararg else []
@@ -407,7 +407,7 @@ def check_attrs(
     """Criteria 13 and 21: what attributes say agrees with the rest of the header."""
     name = cx.module.symbol(header.name)
     symbol = attrs.get("global_symbol", name)
-    # Criterion 13 is one of global functions: one that stands alone may have any symbol.
+    # Criterion 13 is one of global functions: one that is alone may have any symbol.
     if header.private and not local and "global_symbol" in attrs:
         places = (key_of(inner, "global_symbol") for inner in ast.walk(node))
         cx.error(
