@@ -308,7 +308,10 @@ class _Scope:
             is_pure = call_purity(call, self.context)
             op = invoke_pure_closure.op if is_pure else invoke_closure.op
             given = Tuple.make(call.args, call.arg_spans)
-            result = self.context.struct_info(call)
+            # The type of a closure mentions dimensions around it, which have their values here.
+            context = Context(self.lifting.module, self.lifting.signatures)
+            context.shape_scope = self.dims.keys()
+            result = context.struct_info(call)
             return Call.make(op, (callee, given), None, (result,), span=call.span)
         else:
             return call

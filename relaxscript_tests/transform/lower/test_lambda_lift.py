@@ -9,6 +9,8 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.interpreter import Interpreter
+from relaxscript.ir.relax import Call, Var
+from relaxscript.ir.walk import post_order
 from relaxscript.runtime import Closure, Shape, register_func
 from relaxscript.testing.compare import assert_same
 from relaxscript.transform import LambdaLift
@@ -487,4 +489,30 @@ def test_a_call_that_cannot_succeed_still_fails_when_it_runs():
     made = LambdaLift(direct=True)(mod)
     found = same_meaning(mod, made, X, np.ones(4, "float32"), np.ones(5, "float32"))
     assert isinstance(found, VMError)
+    assert "`a.shape[0]` is 4; must be `n = 3`" in str(found)
+
+
+def test_a_call_that_is_typed_anew_knows_the_dimensions_around_its_function():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mod = module("""
+    @R.function
+    def main(
+        x: R.Tensor(("n",), "float32"), y: R.Tensor((4,), "float32"), z: R.Tensor((5,), "float32")
+    ):
+        n = T.int64()
+        @R.function
+        def plus(
+            a: R.Tensor((n,), "float32"), b: R.Tensor((n,), "float32")
+        ) -> R.Tensor((n,), "float32"):
+            c = R.add(a, x)
+            return R.add(b, c)
+        gv = plus(y, z)
+        return gv
+    """)
+    for node in post_order(mod["main"]):
+        if isinstance(node, Call) and isinstance(node.op, Var):
+            object.__setattr__(node, "known_info", None)
+    made = LambdaLift(direct=True)(mod)
+    found = same_meaning(mod, made, X, np.ones(4, "float32"), np.ones(5, "float32"))
     assert "`a.shape[0]` is 4; must be `n = 3`" in str(found)
