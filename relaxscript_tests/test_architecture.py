@@ -43,6 +43,7 @@ from relaxscript_tests.architecture import (
     unwanted_words,
     upward_imports,
 )
+from relaxscript_tests.class_names import shared_class_names
 from relaxscript_tests.docstrings import long_sentences, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
@@ -326,6 +327,18 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
 def test_what_is_known_of_operators_is_asked_of_them():
     operators = list(importlib.import_module("relaxscript.op").REGISTRY)
     expect_none(named_operators(python_files(PACKAGE), operators))
+
+
+def test_a_class_name_means_one_thing():
+    expect_none(shared_class_names(python_files("relaxscript")))
+
+
+def test_a_class_name_that_means_two_things_is_found():
+    files = {
+        "a.py": "class Scope: ...\nclass _Own: ...\nclass Var: ...",
+        "b.py": "class Scope: ...\nclass _Own: ...\nclass Var: ...",
+    }
+    assert shared_class_names(files) == ["Scope is a class of a.py and of b.py"]
 
 
 def test_docstrings_begin_with_a_noun_phrase_or_an_imperative():

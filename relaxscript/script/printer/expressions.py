@@ -12,7 +12,7 @@ from typing import Any
 
 from relaxscript.script.names.syntax import OPERATOR_OF, Level
 
-from .layout import Close, Comma, LastClose, Open, Operator, Wrap
+from .layout import BinaryOperator, Close, Comma, LastClose, Open, Wrap
 
 __all__ = [
     "CLOSE", "CLOSE_LIST", "COMMA", "HIDE", "LAST", "OPEN", "OPEN_LIST", "SHOW",
@@ -27,8 +27,8 @@ SHOW, WRAP, HIDE = Open(""), Wrap(""), LastClose("")
 COMMA = Comma(", ")
 
 
-def _operator(symbol: str, level: Level) -> Operator:
-    piece = Operator(f" {symbol} ")
+def _operator(symbol: str, level: Level) -> BinaryOperator:
+    piece = BinaryOperator(f" {symbol} ")
     piece.level = level
     return piece
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from relaxscript.script.names import syntax
 
-__all__ = ["Close", "Comma", "LastClose", "Open", "Operator", "Wrap", "lay_out"]
+__all__ = ["BinaryOperator", "Close", "Comma", "LastClose", "Open", "Wrap", "lay_out"]
 
 
 class Open(str):
@@ -52,7 +52,7 @@ class Comma(str):
     __slots__ = ()
 
 
-class Operator(str):
+class BinaryOperator(str):
     """A binary operator with its blanks; a broken line goes on with the operator."""
 
     __slots__ = ("level",)
@@ -159,12 +159,14 @@ class _Line:
                 depth -= 1
             elif depth == 0 and isinstance(piece, Comma):
                 commas.append(at)
-            elif depth == 0 and isinstance(piece, Operator):
+            elif depth == 0 and isinstance(piece, BinaryOperator):
                 operators.append(at)
         if commas:
             return commas
         levels = {
-            at: piece.level for at in operators if isinstance(piece := self.pieces[at], Operator)
+            at: piece.level
+            for at in operators
+            if isinstance(piece := self.pieces[at], BinaryOperator)
         }
         weakest = min(levels.values(), default=0)
         return [at for at in operators if levels[at] == weakest]
@@ -202,7 +204,7 @@ class _Line:
         bounds = [low - 1, *separators, high]
         newline = "\n" + " " * inner
         for before, at in pairwise(bounds):
-            sign = self.pieces[before] if isinstance(self.pieces[before], Operator) else ""
+            sign = self.pieces[before] if isinstance(self.pieces[before], BinaryOperator) else ""
             self.lay(before + 1, at, inner, inner + len(sign.lstrip()), 1, inside=True)
         for at in separators:
             piece = self.pieces[at]
