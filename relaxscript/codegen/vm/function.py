@@ -197,7 +197,7 @@ class FunctionEmitter(ABC):
         if fits and (trusts_struct_info(function) or not self.trusts):
             order, provable = self.program.provable_arguments(function)
             found = provable.of([known[i] for i in order], self.bound, self.program.context.facts)
-            proved = tuple([order[i] for i in found])
+            proved = tuple(sorted([order[i] for i in found]))
         self.ib.emit_call(name, args, dst, proved=proved, span=self.span)
         self.full.add(dst.value)
         return dst

@@ -17,7 +17,7 @@ from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.op.results import returned_in_place
-from relaxscript.runtime import ExecBuilder, VMFuncKind, get_global_func
+from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE
 from relaxscript.runtime.coercion import call_packed
 from relaxscript.semantics.make_closure import (
@@ -70,6 +70,7 @@ class Program:
         self._taken = {*self._functions, *self._extern_symbols(), *BUILTINS}
         self._known: dict[Any, str] = {}
         self._constants: dict[int, Any] = {}
+        self._local_closures = _LocalClosures()
         self._provable: dict[relax.Function, tuple[list[int], ProvableArguments]] = {}
         self._names = {
             gv.name_hint: self.unique(name) if name else gv.name_hint for gv, name in local.items()
@@ -207,14 +208,29 @@ class Program:
 
     def make_closure(self, args: Sequence[relax.Expr]) -> str:
         """The external that gives a function its last arguments, and the type that it has then."""
-        callee, count = args[0] if args else None, len(args) - 1
-        if not isinstance(callee, relax.GlobalVar):
-            self.externals[_MAKE_CLOSURE] = make_closure
-            return _MAKE_CLOSURE
-        info = self.context.struct_info(callee)
-        assert isinstance(info, FuncStructInfo)
-        key = ("closure", callee.name_hint, count)
-        return self.external(key, _MAKE_CLOSURE, lambda: closure_maker(info, count))
+        callee = args[0] if args else None
+        function = self.function(callee) if isinstance(callee, relax.GlobalVar) else None
+        match callee, function:
+            case relax.GlobalVar(name), relax.Function(attrs=attrs) if LOCAL_NAME in (attrs or {}):
+                makers, shown = self._local_closures.makers, self._names[name]
+                if shown not in makers:
+                    info = self.context.struct_info(function)
+                    assert isinstance(info, FuncStructInfo)
+                    makers[shown] = closure_maker(info, captured_count(function))
+                self.externals[MAKE_CLOSURE] = self._local_closures
+                return MAKE_CLOSURE
+        self.externals[_MAKE_CLOSURE] = make_closure
+        return _MAKE_CLOSURE
+
+
+class _LocalClosures:
+    """`vm.builtin.make_closure` for local functions, with what is known of the type of each."""
+
+    def __init__(self) -> None:
+        self.makers: dict[str, Callable[..., Closure]] = {}
+
+    def __call__(self, function: Closure, *captured: Any) -> Closure:
+        return self.makers[function.name](function, *captured)
 
 
 def _in_place(returned: Any, indices: Sequence[int], *args: Any) -> Any:

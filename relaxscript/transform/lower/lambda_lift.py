@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from relaxscript.analysis import Context, call_purity
 from relaxscript.arith import YES
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import DiagnosticError, OperandError, Span
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -108,7 +108,8 @@ class LambdaLift(ModulePass):
     captured value tells come last, as one shape (those of scalars, as values before it).
     A function that calls itself calls the lifted one directly. With `direct=True` all calls of a
     known function do. Then two attributes keep its name in the program, `main.plus`, and the number
-    of captured parameters. Source: TVM `relax.transform.LambdaLift`.
+    of captured parameters. Captured shape variables are parameters of their own then.
+    Source: TVM `relax.transform.LambdaLift`.
     """
 
     opt_level = 1
@@ -204,16 +205,16 @@ class _Scope:
     def _define(self, infos: Sequence[StructInfo]) -> None:
         """Take note of the shape variables that values, matched together, bind."""
         found: dict[prim.Var, bool] = {}
-        stack = list(infos)
+        stack = list(reversed(infos))
         while stack:
             info = stack.pop()
             if isinstance(info, TupleStructInfo):
-                stack.extend(info.fields)
+                stack.extend(reversed(info.fields))
                 continue
             dimension = not isinstance(info, PrimStructInfo)
             for v in definable_shape_vars(info):
                 found[v] = found.get(v, False) or dimension
-        self.dims = {**found, **self.dims}
+        self.dims.update((v, known) for v, known in found.items() if v not in self.dims)
 
     # -- going through -----------------------------------------------------------------------------
 
@@ -330,10 +331,13 @@ class _Scope:
         inside = variables(function)
         dims = [v for v in inside if isinstance(v, prim.Var) and v in self.dims]
         missing = [v for v in dims if v not in given and not self._always_given(func, var, v)]
-        sizes = tuple(v for v in missing if self.dims[v])
-        scalars = [
-            Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in missing if not self.dims[v]
-        ]
+        if self.lifting.direct:  # then each is shown by its name
+            asked = set(missing)
+            others = [v for v in self.dims if v in asked] if asked else []
+        else:
+            others = [v for v in missing if not self.dims[v]]
+        sizes = tuple(v for v in missing if self.dims[v] and not self.lifting.direct)
+        scalars = [Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in others]
         shape = (ShapeExpr.make(sizes),) if sizes else ()
         params = [*captured, *scalars]
         if sizes:
@@ -359,7 +363,8 @@ class _Scope:
             lifted = _bind_itself(lifted, var, name, args, direct)
             made = _rename_variables(_check_held_shapes(lifted))
         self.lifting.add(name, made)
-        return name, (*captured, *map(self._scalar, scalars), *shape)
+        bound = [self._scalar(param, func.span) for param in scalars]
+        return name, (*captured, *bound, *shape)
 
     def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
         """The attributes of a lifted function."""
@@ -370,14 +375,14 @@ class _Scope:
             attrs = Attrs({**attrs, **named})
         return attrs or None
 
-    def _scalar(self, param: Var) -> Var:
+    def _scalar(self, param: Var, span: Span | None) -> Var:
         """Bind the value of a shape variable, for a closure to capture."""
         kind = DataflowVar if self.dataflow else Var
         info = param.struct_info
         assert isinstance(info, PrimStructInfo)
         made = kind.make(param.name_hint, info)
         value = Call.make(compute_prim_value.op, (ShapeExpr.make((info.value,)),), None, ())
-        self.before.append(VarBinding.make(made, value))
+        self.before.append(VarBinding.make(made, value, span=span))
         return made
 
     def _always_given(self, function: Function, var: Var, size: prim.Var) -> bool:

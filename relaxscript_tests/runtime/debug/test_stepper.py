@@ -81,6 +81,7 @@ class Model:
 """
 
 X = np.array([1.0, 2.0, 3.0], "float32")
+X4 = np.ones(4, "float32")
 YES, NO = np.array(True), np.array(False)
 
 
@@ -360,6 +361,80 @@ class TestBreakpoints:
         with pytest.raises(VMError) as caught:
             machine(main).step("main", 1).break_at(2)
         assert "made without a source" in caught.value.diagnostic.notes[0]
+
+
+class TestLocalFunctions:
+    """What is made of local functions is shown by names that do not depend on how it is made."""
+
+    TEXT = """\
+@I.ir_module
+class Model:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor(("k", "n"), "float32")):
+        n, k = T.int64(), T.int64()
+
+        @R.function
+        def plus(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            s = R.add(z, x)
+            return s
+
+        @R.function
+        def made(z: R.Object) -> R.Tensor((n, k), "float32"):
+            s = R.zeros(R.shape([n, k]), "float32")
+            return s
+
+        p = plus(x)
+        q = made(y)
+        return (p, q, plus, made)
+
+    @R.function
+    def take(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
+        return a
+
+    @R.function
+    def bind(x: R.Tensor((4,), "float32")):
+        cls = Model
+        c = R.make_closure(cls.take, (x,))
+        return c
+"""
+
+    def instructions(self, name, *args):
+        stepper = rx.jit(rx.from_source(self.TEXT), target="reference").step(name, *args)
+        found = []
+        while not stepper.finished:
+            if stepper.location.function == name:
+                found.append(stepper.location.text)
+            stepper.step()
+        return found
+
+    def test_closures_and_the_sizes_they_capture_are_made_one_by_one(self):
+        found = self.instructions("main", X4, np.ones((2, 3), "float32"))
+        assert found[:6] == [
+            "plus = vm.builtin.make_closure(main.plus, x)",
+            "%3 = vm.builtin.make_prim_value(vm, c[0], c[1])",
+            "%4 = vm.builtin.make_prim_value(vm, c[2], c[3])",
+            "made = vm.builtin.make_closure(main.made, %3, %4)",
+            "p = main.plus(x, x)",
+            "q = main.made(y, %3, %4)",
+        ]
+
+    def test_a_profile_counts_the_closures_of_all_local_functions_together(self):
+        vm = rx.jit(rx.from_source(self.TEXT), target="reference")
+        report = vm.profile("main", X4, np.ones((2, 3), "float32"))
+        counts = {row.name: row.count for row in report.rows}
+        assert counts["vm.builtin.make_closure"] == 2
+        assert not [name for name in counts if name.startswith("relaxscript.")]
+
+    def test_a_closure_that_the_program_makes_itself_is_told_apart(self):
+        assert self.instructions("bind", X4) == [
+            "c = relaxscript.make_closure(take, x)",
+            "return c",
+        ]
+
+    def test_captured_sizes_are_parameters_by_their_names(self):
+        text = rx.build(rx.from_source(self.TEXT)).as_text()
+        assert "@main.made(z, k, n) private" in text
+        assert "@main.plus(z, x) private" in text
 
 
 class TestMistakes:
