@@ -104,7 +104,7 @@ def test_a_chain_of_thousands_of_operators_is_written():
 
 
 def test_recording_says_which_pieces_belong_to_an_origin():
-    name = tree.placed(tree.name("x"), "the name")
+    name = tree.with_origins(tree.name("x"), "the name")
     made = tree.call(tree.name("f"), [name, tree.name("y")])
     unparser = HouseUnparser(made, 100, record=True)
     ((origin, start, end),) = unparser.marks
