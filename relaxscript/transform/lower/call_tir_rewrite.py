@@ -23,6 +23,7 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     MatchCast,
+    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
@@ -39,6 +40,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.walk import compounds
 from relaxscript.op import builtin
 from relaxscript.op.base import invoke_closure
 from relaxscript.op.calls import call_dps_packed, call_tir
@@ -58,6 +60,9 @@ __all__ = ["CallTIRRewrite"]
 
 _INT64 = DataType("int64")
 _OBJECT = ObjectStructInfo()
+
+
+_REWRITTEN = frozenset({call_tir.name, call_tir_inplace.name, call_dps_packed.name})
 
 
 class CallTIRRewrite(FunctionPass):
@@ -90,6 +95,9 @@ class CallTIRRewrite(FunctionPass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        calls = (node for node in compounds(func) if isinstance(node, Call))
+        if not any(isinstance(call.op, Op) and call.op.name in _REWRITTEN for call in calls):
+            return func
         return _Rewriter(mod).function(func)
 
 

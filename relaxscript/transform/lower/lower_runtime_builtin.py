@@ -22,6 +22,7 @@ from relaxscript.ir.relax import (
     TupleGetItem,
 )
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TupleStructInfo
+from relaxscript.ir.walk import compounds
 from relaxscript.op import Operator, base, builtin, device, memory, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -59,6 +60,9 @@ class LowerRuntimeBuiltin(FunctionPass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        calls = (node for node in compounds(func) if isinstance(node, Call))
+        if not any(isinstance(call.op, Op) and call.op.name in _LOWERED for call in calls):
+            return func
         return _Rewriter(mod).function(func)
 
 
