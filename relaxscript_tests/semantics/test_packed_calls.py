@@ -133,7 +133,8 @@ def recording():
 
 
 def test_without_room_for_python_it_is_the_stack_that_was_full(monkeypatch):
-    monkeypatch.setattr(external.Hook, "run", lambda self, address: None)  # it never began
+    callback = external.PackedCallback
+    monkeypatch.setattr(callback, "run", lambda self, address: None)  # it never began
     monkeypatch.setattr(external, "_has_room", lambda count: False)
     with pytest.raises(VMError, match="nest deeper than Python allows") as caught:
         compile_prim_func(recording)()
