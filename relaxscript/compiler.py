@@ -12,6 +12,7 @@ functions that they call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from operator import is_not
 from typing import Any
 
@@ -34,6 +35,7 @@ from .ir.struct_info import StructInfo
 from .ir.walk import MOST_PARTS, post_order, rewrite, size_when_written, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.values import to_tensor
+from .script.collector import collector_paused
 from .sinfo import (
     check_compatibility,
     explain_mismatch,
@@ -103,7 +105,9 @@ def build(
         raise unknown_name("execution mode", str(exec_mode), _EXEC_MODES)
     _require_devices(module)
     _require_bounded(module)
-    with diagnose_ill_formed(given):
+    # A function that lowers is a program of the user's, and keeps the collector as it likes.
+    ours = relax_pipeline in OUR_PIPELINES and tir_pipeline == "default"
+    with diagnose_ill_formed(given), collector_paused() if ours else nullcontext():
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
         if params:

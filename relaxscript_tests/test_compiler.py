@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
@@ -9,14 +10,21 @@ import numpy as np
 import pytest
 
 import relaxscript.op as op
+from relaxscript import compiler
 from relaxscript.compiler import VirtualMachine, build, jit
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir.module import IRModule, Target
 from relaxscript.ir.relax import Call, Constant, Function, GlobalVar, If, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime import Device
-from relaxscript.script import ir as I, relax as R, tir as T
+from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.transform import Normalize, get_pipeline
+
+ONE = """
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return R.exp(x)
+"""
 
 
 @I.ir_module
@@ -289,3 +297,28 @@ def test_native_code_needs_llvmlite(monkeypatch):
         build(Model, "llvm")
     assert caught.value.diagnostics[0].code == "RX0702"
     assert build(Model, "reference").has_function("main")
+
+
+def test_the_collector_rests_while_our_pipelines_build_and_runs_in_those_of_users(monkeypatch):
+    seen = []
+
+    def lowered(mod, kernels):
+        seen.append(gc.isenabled())
+        return made(mod, kernels)
+
+    made = compiler.codegen
+    monkeypatch.setattr(compiler, "codegen", lowered)
+    mod = from_source(ONE)
+    build(mod)
+    build(mod, relax_pipeline=get_pipeline("default"))
+    assert (seen, gc.isenabled()) == ([False, True], True)
+
+
+def test_the_collector_runs_again_after_a_build_that_fails(monkeypatch):
+    def codegen(mod, kernels):
+        raise VMError("stop", code="RX0601")
+
+    monkeypatch.setattr(compiler, "codegen", codegen)
+    with pytest.raises(VMError, match="stop"):
+        build(from_source(ONE))
+    assert gc.isenabled()
