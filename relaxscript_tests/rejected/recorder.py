@@ -38,9 +38,9 @@ CLASSES = (
 # Rooms whose tests are of bad input among others; what runs whole programs is not needed here.
 ROOMS = frozenset(
     "analysis arith builder cli codegen errors frontend interpreter ir op opdef rejected runtime "
-    "script sinfo testing tir_builder transform".split()
+    "script semantics sinfo testing tir_builder transform visitor".split()
 )
-WORDS = ("raises", "rejected", "diagnos", "Error", "warns", "error", "refuse")
+WORDS = ("raises", "rejected", "diagnos", "Error", "warns", "error", "refuse", "mistake", "RX0")
 
 
 class Recorder:
