@@ -230,3 +230,20 @@ def test_a_number_as_a_data_type():
     #                                ^^^^^^^^^^^^^^^^^^ error: RX0108 a dtype is a string such
     # | as "float32", this is a Python int
         pass
+
+
+@rejected
+def test_a_grid_has_loops():
+    with IRBuilder(), T.prim_func(), T.grid():
+    #                                ^^^^^^^^ error: RX0103 `T.grid` needs an extent for each loop
+    # help: write for example `T.grid(16, 16)`
+        pass
+
+
+@rejected
+def test_a_buffer_of_a_pointer_needs_a_shape():
+    with IRBuilder(), T.prim_func():
+        a = T.arg("a", T.handle())
+        T.match_buffer(a)
+        # <^^^^^^^^^^^^^^^^ error: RX0501 the buffer of `a` needs a shape
+        # help: write for example `T.match_buffer(a, (n,), "float32")`
