@@ -10,6 +10,7 @@ from collections.abc import Iterable, Set as AbstractSet
 from typing import Protocol
 
 from relaxscript.dtypes import DataType
+from relaxscript.ir.field_roles import parts_of
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Var as PrimVar
@@ -159,7 +160,5 @@ def _part_with(info: StructInfo, v: PrimVar) -> StructInfo:
             return part
         if isinstance(part, FuncStructInfo):
             own = own.union(*(definable_shape_vars(p) for p in part.params or ()))
-            stack.extend((p, own) for p in reversed((*(part.params or ()), part.ret)))
-        else:
-            stack.extend((p, own) for p in reversed(getattr(part, "fields", ())))
+        stack.extend((p, own) for p in reversed(parts_of(part)))
     return info

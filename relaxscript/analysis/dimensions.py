@@ -11,16 +11,10 @@ from __future__ import annotations
 from relaxscript.arith.operands import operands_of
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
+from relaxscript.ir.field_roles import dimensions, parts_of, with_dimensions, with_parts
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr
-from relaxscript.ir.relax import ShapeExpr
-from relaxscript.ir.struct_info import (
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.types import MOST_DIMENSIONS
 from relaxscript.ir.walk import post_order, rewrite
 
@@ -33,48 +27,27 @@ _ALONE = frozenset({prim.Var, prim.SizeVar})
 
 def with_readable_dimensions(info: StructInfo) -> StructInfo:
     """A derived StructInfo with dimensions of int64; those that nobody can read are forgotten."""
-    match info:
-        case TensorStructInfo(dims=dims):
-            if info.ndim > MOST_DIMENSIONS:
-                fact = f"has {info.ndim} dimensions"
-                message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"
-                raise OperandError("the result", fact, message=message, code="RX0204")
-            return info if dims is None else _tensor(info, dims)
-        case ShapeStructInfo(values=tuple(values)):
-            return _shape(info, values)
-        case PrimStructInfo(value=PrimExpr() as value):
-            return _scalar(info, value)
-        case TupleStructInfo():
-            return _tuple(info)
-    return info
+    if info.is_compound:
+        return info if info.is_scope else _with_parts(info)
+    if isinstance(info, TensorStructInfo) and info.ndim > MOST_DIMENSIONS:
+        fact = f"has {info.ndim} dimensions"
+        message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"
+        raise OperandError("the result", fact, message=message, code="RX0204")
+    sizes = dimensions(info)
+    if isinstance(info, PrimStructInfo):
+        return info if all(map(_is_short, sizes)) else with_dimensions(info, None)
+    return info if all(map(_is_readable, sizes)) else with_dimensions(info, _dimensions(sizes))
 
 
-def _tuple(info: TupleStructInfo) -> StructInfo:
-    """Fields may be shared, and tuples of tuples be far larger than what they are made of."""
+def _with_parts(info: StructInfo) -> StructInfo:
+    """Parts may be shared, and tuples of tuples be far larger than what they are made of."""
     done: dict[int, StructInfo] = {}
     for node in post_order(info):
-        if isinstance(node, TupleStructInfo):
-            new = tuple([done.get(id(field), field) for field in node.fields])
-            same = all(a is b for a, b in zip(new, node.fields))
-            done[id(node)] = node if same else node.replace(fields=new)
+        if isinstance(node, StructInfo) and node.is_compound and not node.is_scope:
+            done[id(node)] = with_parts(node, [done.get(id(p), p) for p in parts_of(node)])
         elif isinstance(node, StructInfo):
             done[id(node)] = with_readable_dimensions(node)
     return done[id(info)]
-
-
-def _tensor(info: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
-    if all(map(_is_readable, dims)):
-        return info
-    new = _dimensions(dims)
-    return info.replace(shape=None if new is None else ShapeExpr.make(new))
-
-
-def _shape(info: ShapeStructInfo, values: tuple[PrimExpr, ...]) -> ShapeStructInfo:
-    return info if all(map(_is_readable, values)) else info.replace(values=_dimensions(values))
-
-
-def _scalar(info: PrimStructInfo, value: PrimExpr) -> PrimStructInfo:
-    return info if _is_short(value) else info.replace(value=None)
 
 
 def _dimensions(dims: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...] | None:

@@ -93,6 +93,8 @@ class Node(Displayable):
     _expected: Mapping[str, Expected | None] = {}
     # Whether definitions inside end with this node.
     is_scope = False
+    # Whether StructInfos are parts of it.
+    is_compound = False
     # Whether one object is one thing: a variable, for example.
     keeps_identity = False
     __match_args__: tuple[str, ...] = ()

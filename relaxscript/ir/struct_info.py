@@ -1,22 +1,27 @@
 """StructInfo: what is known of a value, one class per production of the spec's grammar.
 
+A class declares all that other rooms need to know of its kind: the `roles` of its fields in the
+order in which messages speak of them, its noun, its traditional type. Only function types, which
+bind variables, have rules of their own.
+
 Sources: spec "Structural Information (StructInfo) in Relax"; constructors follow TVM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from relaxscript.dtypes import DataType
 
 from . import hooks
+from .field_roles import Datum, Parts, Role, Sizes
 from .field_types import brief
 from .node import Node, field, node
 from .prim import IntImm, PrimExpr, as_prim
 from .relax import Expr, ShapeExpr
-from .types import checked_rank
-from .vdevice import VDevice, as_vdevice
+from .types import ObjectType, PrimType, ShapeType, TensorType, Type, checked_rank
+from .vdevice import VDevice, as_vdevice, same_vdevice
 
 if TYPE_CHECKING:
     from .relax import Call
@@ -39,6 +44,23 @@ class StructInfo(Node):
     __slots__ = ()
     keeps_identity = True
     noun = "a value"  # what messages call a value that has it
+    has_memory = True  # False: values are numbers, kept nowhere
+
+    if TYPE_CHECKING:
+        static_type: ClassVar[type[Type]]  # the traditional type, of the fields that it shares
+        roles: ClassVar[tuple[Role, ...]]
+        sizes_role: ClassVar[Sizes | None]
+        part_roles: ClassVar[tuple[Parts, ...]]
+    else:
+        static_type = ObjectType
+        roles = part_roles = ()
+        sizes_role = None
+
+    def __init_subclass__(cls) -> None:
+        # Read for each comparison, so sorted once for each class.
+        cls.sizes_role = next((role for role in cls.roles if isinstance(role, Sizes)), None)
+        cls.part_roles = tuple(role for role in cls.roles if isinstance(role, Parts))
+        cls.is_compound = bool(cls.part_roles)
 
     def same_as(self, other: Any) -> bool:
         """True if another object is structurally equal to this StructInfo."""
@@ -91,6 +113,9 @@ class PrimStructInfo(StructInfo):
     dtype: DataType = field(default=None)
     value: PrimExpr | None = None
     noun = "a scalar"
+    static_type = PrimType
+    has_memory = False
+    roles = (Datum("dtype", "dtype"), Sizes("value", "the value is", given="dtype"))
 
     @staticmethod
     def _arrange(dtype: Any, value: Any) -> tuple[DataType, PrimExpr | None]:
@@ -126,6 +151,9 @@ class ShapeStructInfo(StructInfo):
     values: tuple[PrimExpr, ...] | None = None
     ndim: int = -1
     noun = "a shape"
+    static_type = ShapeType
+    has_memory = False
+    roles = (Datum("ndim", "rank", -1), Sizes("values", "its dimensions are", given="ndim"))
 
     @staticmethod
     def _arrange(values: Any, ndim: int) -> tuple[tuple[PrimExpr, ...] | None, int]:
@@ -152,6 +180,13 @@ class TensorStructInfo(StructInfo):
     vdevice: VDevice | None = field(convert=as_vdevice, default=None)
     ndim: int = -1
     noun = "a tensor"
+    static_type = TensorType
+    roles = (
+        Datum("dtype", "dtype", VOID),
+        Datum("ndim", "rank", -1),
+        Sizes("shape", "the shape is", given="ndim"),
+        Datum("vdevice", "device", None, same_vdevice),
+    )
     __derived__ = {"dims": lambda shape: shape.values if type(shape) is ShapeExpr else None}
 
     if TYPE_CHECKING:
@@ -182,6 +217,7 @@ class TupleStructInfo(StructInfo):
 
     fields: tuple[StructInfo, ...] = field(convert=tuple)
     noun = "a tuple"
+    roles = (Parts("fields", "field"),)
 
 
 @node
@@ -202,6 +238,12 @@ class FuncStructInfo(StructInfo):
     )
     is_scope = True
     noun = "a function"
+    roles = (
+        Datum("purity", "purity"),
+        Parts("params", "parameter", contravariant=True),
+        Parts("ret", "result"),
+        Datum("derive_func", "derivation", None),
+    )
 
     @staticmethod
     def opaque_func(

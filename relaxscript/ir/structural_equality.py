@@ -20,7 +20,7 @@ from . import hooks, prim, relax
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
-from .struct_info import FuncStructInfo, StructInfo, TupleStructInfo
+from .struct_info import StructInfo
 from .structural_hashing import structural_hash
 from .structure import (
     DEFINE,
@@ -144,7 +144,7 @@ class _StructuralComparison:
                     continue
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
-            elif cls is FuncStructInfo or cls is TupleStructInfo:
+            elif a.is_compound:
                 if self._is_compared(a, b, role):
                     continue
             elif isinstance(a, _SHARED):
@@ -184,7 +184,7 @@ class _StructuralComparison:
             return True
         self.compared.add(key)
         # A function type ends what it defines; what a tuple defines ends with the scope around it.
-        if isinstance(a, TupleStructInfo):
+        if not a.is_scope:
             self.order.append(key)
         return False
 

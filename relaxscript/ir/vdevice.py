@@ -9,7 +9,9 @@ from typing import Any
 from .node import Node, field, node
 from .relax import Attrs
 
-__all__ = ["DummyGlobalInfo", "GlobalInfo", "Target", "VDevice", "as_target", "as_vdevice"]
+__all__ = [
+    "DummyGlobalInfo", "GlobalInfo", "Target", "VDevice", "as_target", "as_vdevice", "same_vdevice",
+]  # fmt: skip
 
 
 _entered: ContextVar[tuple[Target, ...]] = ContextVar("relaxscript_targets", default=())
@@ -158,3 +160,17 @@ def as_vdevice(value: Any) -> Any:
     if number and not number.isdigit():
         raise ValueError(f'"{value}" is not a device; write "kind", "kind:id" or "kind:id:scope"')
     return VDevice(as_target(kind), int(number or 0), scope or "global")
+
+
+def same_vdevice(a: VDevice | None, b: VDevice | None) -> bool:
+    """True if both name the same device; "cpu" is the target kind "llvm"."""
+    if a is b:
+        return True
+    if a is None or b is None:
+        return False
+    return _device(a) == _device(b)
+
+
+def _device(device: VDevice) -> tuple[Any, ...]:
+    kind = "llvm" if device.target.kind == "cpu" else device.target.kind
+    return kind, dict(device.target.attrs), device.vdevice_id, device.memory_scope

@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
+from .field_roles import dimensions, parts_of
 from .field_types import brief
 from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
-from .struct_info import (
-    FuncStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from .struct_info import FuncStructInfo, StructInfo
 from .tir import Buffer
 
 __all__ = [
@@ -292,17 +287,15 @@ def variables(root: Node) -> list[Node]:
     return list(dict.fromkeys(node for node in _once(root) if is_variable(node)))
 
 
-# StructInfo in which more may be held than one shape.
-_COMPOUND = frozenset({TupleStructInfo, FuncStructInfo})
-
-
 def mentioned(expr: relax.Expr) -> list[relax.Var]:
     """The Relax variables among `variables(expr)`; quick for what most bindings are."""
     found: dict[relax.Var, None] = {}
     for leaf in (expr.op, *expr.args) if isinstance(expr, relax.Call) else (expr,):
         if isinstance(leaf, relax.Var):
             info = leaf.struct_info
-            if isinstance(getattr(info, "shape", None), relax.Var) or info.__class__ in _COMPOUND:
+            if info is not None and (
+                info.is_compound or isinstance(getattr(info, "shape", None), relax.Var)
+            ):
                 break
             found[leaf] = None
         elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
@@ -344,14 +337,14 @@ def defined_by(node: Node, value: Any) -> list[Node]:
     stack: list[Node] = []
     _collect(value, stack)
     stack.reverse()
-    # Tuples may share their fields: what one of them defines is defined.
-    tuples: set[int] = set()
+    # StructInfos may share their parts: what one of them defines is defined.
+    met: set[int] = set()
     while stack:
         item = stack.pop()
-        if isinstance(item, TupleStructInfo):
-            if id(item) in tuples:
+        if item.is_compound:
+            if id(item) in met:
                 continue
-            tuples.add(id(item))
+            met.add(id(item))
         match item:
             case relax.Var():
                 found.append(item)
@@ -371,14 +364,9 @@ def defined_by(node: Node, value: Any) -> list[Node]:
 
 
 def _definable(info: Node) -> list[Node]:
-    match info:
-        case TensorStructInfo(shape=relax.ShapeExpr(dims)) | ShapeStructInfo(values=tuple(dims)):
-            return [v for v in dims if isinstance(v, prim.Var)]
-        case PrimStructInfo(value=prim.Var() as value):
-            return [value]
-        case TupleStructInfo(fields):
-            return list(fields)
-    return []
+    if not isinstance(info, StructInfo) or info.is_scope:
+        return []
+    return [*(v for v in dimensions(info) if isinstance(v, prim.Var)), *parts_of(info)]
 
 
 _ENTER, _DEFINE, _LEAVE = range(3)

@@ -7,6 +7,8 @@ Start with `check_compatibility` (may this value go there?) and `explain_mismatc
 
 from __future__ import annotations
 
+from relaxscript.ir.vdevice import same_vdevice
+
 from .base_check import BaseCheckResult, struct_info_base_check
 from .branching import facts_in_branch
 from .compatibility import (
@@ -27,7 +29,7 @@ from .matching import (
     substitute_held_shapes,
     substitute_shape_vars,
 )
-from .mismatch import Mismatch, MismatchKind, find_mismatches, prove_same_shape, same_vdevice
+from .mismatch import Mismatch, MismatchKind, find_mismatches, prove_same_shape
 from .partial_application import apply_partially
 from .shape_variables import dimensions, scalar_variables
 from .static_checks import ProvableArguments, always_matches, sizes_of_bound_vars

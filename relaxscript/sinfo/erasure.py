@@ -12,19 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from relaxscript.ir import prim
+from relaxscript.ir.field_roles import literal_sizes, parts_of, with_dimensions, with_parts
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Expr, ShapeExpr
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo
 
-from .shape_variables import ShapeVariables, dimensions, scalar_variables
+from .shape_variables import ShapeVariables, scalar_variables
 
 __all__ = ["Scope", "erase_to_well_defined"]
 
@@ -85,28 +77,29 @@ class _Eraser:
 
     def erase(self, info: StructInfo, bound: _Bound) -> StructInfo:
         """`info` where function types around it have `bound` variables."""
-        if not isinstance(info, (TupleStructInfo, FuncStructInfo)):
-            return self.leaf(info, bound)
+        if not info.is_compound:
+            return self.sizes(info, bound)
         key = (id(info), bound & self.variables.mentioned(info) if bound else bound)
         found = self.erased.get(key)
         if found is None:
             if isinstance(info, FuncStructInfo):
                 found = self.function(info, bound)
             else:
-                found = info.replace(fields=self.each(info.fields, bound))
+                parts = self.each(parts_of(info), bound)
+                found = self.sizes(with_parts(info, parts), bound)
             self.erased[key] = found
         return found
 
-    def leaf(self, info: StructInfo, bound: _Bound) -> StructInfo:
-        """Erase a StructInfo that has no others inside."""
-        match info:
-            case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
-                return info if self.relax_vars(shape) else info.replace(shape=None)
-        if all(self.is_known(e, bound) for e in dimensions(info)):
+    def sizes(self, info: StructInfo, bound: _Bound) -> StructInfo:
+        """Erase what is directly in a StructInfo."""
+        role = info.sizes_role
+        held = None if role is None else getattr(info, role.name)
+        if held is None:
             return info
-        # Only what has scalar expressions in it comes here.
-        gone = {TensorStructInfo: "shape", ShapeStructInfo: "values", PrimStructInfo: "value"}
-        return info.replace(**{gone[type(info)]: None})
+        found = literal_sizes(held)
+        if self.relax_vars(held) if found is None else all(self.is_known(e, bound) for e in found):
+            return info
+        return with_dimensions(info, None)
 
     def is_known(self, e: PrimExpr, bound: _Bound) -> bool:
         if isinstance(e, prim.IntImm):

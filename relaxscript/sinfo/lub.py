@@ -9,22 +9,13 @@ the least: different parameters give Object.
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import Any
 
-from relaxscript.arith import YES, Facts, prove_equal
-from relaxscript.dtypes import DataType
+from relaxscript.arith import YES, Facts
 from relaxscript.ir import prim
+from relaxscript.ir.field_roles import ALWAYS_KNOWN, Datum, Parts, Sizes
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Expr
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    empty_derive,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo, empty_derive
 
 from .matching import (
     fresh_var,
@@ -33,7 +24,7 @@ from .matching import (
     shape_var_mapping,
     substitute_shape_vars,
 )
-from .mismatch import ComparedPairs, prove_same_shape, same_vdevice
+from .mismatch import ComparedPairs, prove_same_shape
 from .shape_variables import ShapeVariables
 from .subtyping import is_subtype
 
@@ -49,7 +40,7 @@ def unify_struct_info(
 ) -> StructInfo:
     """The least StructInfo above both; `a` itself wherever nothing of it is lost."""
     done = _UnifiedPairs()
-    if isinstance(a, (TupleStructInfo, FuncStructInfo)) and a is not b:
+    if a.is_compound and a is not b:
         return _unify(a, b, facts, outer_shape_vars(a, b, in_scope, done.variables), done)
     return _unify(a, b, facts, frozenset(), done)
 
@@ -80,75 +71,56 @@ def _unify(
     """The least upper bound; `known` are the variables that no function type binds."""
     if a is b or type(a) is ObjectStructInfo:
         return a
-    if not isinstance(a, (TupleStructInfo, FuncStructInfo)):
-        return _unify_leaves(a, b, facts)
+    if type(a) is not type(b):
+        return ObjectStructInfo()
+    if not a.is_compound:
+        return _unify_roles(a, b, facts, known, done)
     key = done.key(a, b, known)
     found = done.bounds.get(key)
     if found is None:
-        found = done.bounds[key] = _unify_parts(a, b, facts, known, done)
+        both_functions = isinstance(a, FuncStructInfo) and isinstance(b, FuncStructInfo)
+        unify: Any = _functions if both_functions else _unify_roles
+        found = done.bounds[key] = unify(a, b, facts, known, done)
     return found
 
 
-def _unify_leaves(a: StructInfo, b: StructInfo, facts: Facts | None) -> StructInfo:
-    match a, b:
-        case TensorStructInfo(), TensorStructInfo():
-            return _tensors(a, b, facts)
-        case ShapeStructInfo(), ShapeStructInfo():
-            return _shapes(a, b, facts)
-        case PrimStructInfo(dtype=x), PrimStructInfo(dtype=y) if x is y:
-            return a if a.value is None else a.replace(value=_value(a.value, b.value, facts))
-    return ObjectStructInfo()
-
-
-def _unify_parts(
+def _unify_roles(
     a: StructInfo,
     b: StructInfo,
     facts: Facts | None,
     known: frozenset[prim.Var],
     done: _UnifiedPairs,
 ) -> StructInfo:
-    match a, b:
-        case TupleStructInfo(fields=mine), TupleStructInfo(fields=theirs):
-            if len(mine) == len(theirs):
-                unified = [_unify(x, y, facts, known, done) for x, y in zip(mine, theirs)]
-                return _with_fields(a, tuple(unified))
-        case FuncStructInfo(), FuncStructInfo():
-            return _functions(a, b, facts, known, done)
-    return ObjectStructInfo()
+    """The bound of two of a kind, field by field."""
+    changes: dict[str, Any] = {}
+    for role in a.roles:
+        mine, theirs = getattr(a, role.name), getattr(b, role.name)
+        match role:
+            case Datum(unknown=unknown):
+                new = mine if mine is theirs or role.same(mine, theirs) else unknown
+            case Sizes(given=given):
+                said = mine is not None and theirs is not None
+                alike = said and getattr(a, given) == getattr(b, given)
+                new = mine if alike and prove_same_shape(mine, theirs, facts) is YES else None
+            case Parts():
+                new = _unify_parts(mine, theirs, facts, known, done)
+        if new is ALWAYS_KNOWN:
+            return ObjectStructInfo()
+        if new is not mine:
+            changes[role.name] = new
+    return a.replace(**changes) if changes else a
 
 
-def _with_fields(a: TupleStructInfo, fields: tuple[StructInfo, ...]) -> StructInfo:
-    return a if all(x is y for x, y in zip(fields, a.fields)) else a.replace(fields=fields)
-
-
-def _value(mine: PrimExpr, theirs: PrimExpr | None, facts: Facts | None) -> PrimExpr | None:
-    return mine if theirs is not None and prove_equal(mine, theirs, facts) is YES else None
-
-
-def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> StructInfo:
-    if a.ndim != b.ndim or a.ndim == -1:
-        return a.replace(values=None, ndim=-1)
-    if a.values is None:
-        return a
-    same = b.values is not None and all(
-        prove_equal(x, y, facts) is YES for x, y in zip(a.values, b.values)
-    )
-    return a if same else a.replace(values=None)
-
-
-def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> StructInfo:
-    return a.replace(
-        shape=_shape(a, b, facts),
-        dtype=a.dtype if a.dtype is b.dtype else DataType("void"),
-        vdevice=a.vdevice if same_vdevice(a.vdevice, b.vdevice) else None,
-        ndim=a.ndim if a.ndim == b.ndim else -1,
-    )
-
-
-def _shape(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Expr | None:
-    if a.shape is None or b.shape is None or a.ndim != b.ndim:
-        return None
-    return a.shape if prove_same_shape(a.shape, b.shape, facts) is YES else None
+def _unify_parts(
+    mine: Any, theirs: Any, facts: Facts | None, known: frozenset[prim.Var], done: _UnifiedPairs
+) -> Any:
+    """The bounds of the parts in a field, `mine` itself where nothing is lost."""
+    if not isinstance(mine, tuple):
+        return _unify(mine, theirs, facts, known, done)
+    if len(mine) != len(theirs):
+        return ALWAYS_KNOWN
+    unified = tuple([_unify(x, y, facts, known, done) for x, y in zip(mine, theirs)])
+    return mine if all(x is y for x, y in zip(unified, mine)) else unified
 
 
 def _functions(

@@ -13,22 +13,17 @@ function type binds itself is not unbound, so it is mapped where that type is co
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim, walk
+from relaxscript.ir.field_roles import dimensions, paired_parts, parts_of, with_dimensions
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    PrimStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo
 
-from .shape_variables import ShapeVariables, dimensions, known_dimensions, scalar_variables
+from .shape_variables import ShapeVariables, held_sizes, scalar_variables
 
 __all__ = [
     "definable_shape_vars",
@@ -47,8 +42,8 @@ __all__ = [
 Info = TypeVar("Info", bound=StructInfo)
 
 
-def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[StructInfo]:
-    """`root` and what is inside its tuples and, if wanted, its functions, each object once."""
+def struct_info_parts(root: StructInfo) -> Iterator[StructInfo]:
+    """`root`, its parts and their parts, each object once."""
     seen: set[int] = set()
     stack = [root]
     while stack:
@@ -57,11 +52,7 @@ def struct_info_parts(root: StructInfo, *, functions: bool = True) -> Iterator[S
             continue
         seen.add(id(info))
         yield info
-        match info:
-            case TupleStructInfo(fields):
-                stack.extend(reversed(fields))
-            case FuncStructInfo(params, ret) if functions:
-                stack.extend(reversed((*(params or ()), ret)))
+        stack.extend(reversed(parts_of(info)))
 
 
 def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
@@ -70,7 +61,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
     Those in the parameters of a function type belong to that type and are left out; those in its
     result are not, unless they are the same.
     """
-    if isinstance(info, (TupleStructInfo, FuncStructInfo)):
+    if info.is_compound:
         return list(ShapeVariables().definable(info))
     return list(dict.fromkeys([e for e in dimensions(info) if isinstance(e, prim.Var)]))
 
@@ -78,7 +69,7 @@ def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
 def shape_vars(info: StructInfo) -> list[prim.Var]:
     """All shape variables of `info`, in order of appearance, those of function types included."""
     found: dict[prim.Var, None] = {}
-    for part in struct_info_parts(info, functions=True):
+    for part in struct_info_parts(info):
         for e in dimensions(part):
             found.update(scalar_variables(e))
     return list(found)
@@ -187,33 +178,20 @@ def _bindable_variables(
         if (id(param), id(arg)) in seen:
             continue
         seen.add((id(param), id(arg)))
-        match param, arg:
-            case TupleStructInfo(mine), TupleStructInfo(theirs) if len(mine) == len(theirs):
-                stack.extend(reversed(list(zip(mine, theirs))))
-            case FuncStructInfo(params=tuple(mine)), FuncStructInfo(params=tuple(theirs)) if len(
-                mine
-            ) == len(theirs):
-                functions.extend(zip(mine, theirs))
-                functions.append((param.ret, arg.ret))
-            case _:
-                sizes, values = dimensions(param), dimensions_of_value(arg)
-                if len(sizes) == len(values):
-                    faced = zip(sizes, values)
-                    yield from ((v, e) for v, e in faced if isinstance(v, prim.Var))
+        if param.is_compound and (faced := paired_parts(param, arg)):
+            if param.is_scope:
+                functions.extend(faced)
+            else:
+                stack.extend(reversed(faced))
+        sizes, values = dimensions(param), held_sizes(arg)
+        if len(sizes) == len(values):
+            yield from ((v, e) for v, e in zip(sizes, values) if isinstance(v, prim.Var))
 
 
 def _bound_by_functions(infos: tuple[StructInfo, ...], variables: ShapeVariables) -> set[prim.Var]:
     """The variables that function types in `infos` bind themselves."""
     mentioned = set[prim.Var]().union(*map(variables.mentioned, infos))
     return mentioned.difference(*map(variables.free, infos))
-
-
-def dimensions_of_value(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """As `dimensions`, also looking at what is known of the variable that holds a shape."""
-    match info:
-        case TensorStructInfo(shape=Expr() as shape):
-            return known_dimensions(shape) or ()
-    return dimensions(info)
 
 
 def substitute_shape_vars(
@@ -231,13 +209,13 @@ def substitute_shape_vars(
     if not mapping:
         return info
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
-    if isinstance(info, (TupleStructInfo, FuncStructInfo)):
+    if info.is_compound:
         variables = variables or ShapeVariables()
         replaced |= _rename_clashes(info, replaced, in_scope, variables)
     renames = all(isinstance(e, prim.Var) for e in replaced.values())
     substitution = _ShapeVarSubstitution(replaced, renames, variables)
-    if isinstance(info, TensorStructInfo):  # most are, and they hold a single list of scalars
-        return cast(Info, substitution.tensor(info))
+    if not info.is_compound:  # most are not
+        return substitution.sizes(info)
     return walk.rewrite_top_down(info, substitution.step)
 
 
@@ -257,10 +235,8 @@ class _ShapeVarSubstitution(NamedTuple):
         match node:
             case PrimExpr():
                 return self.scalar(node)
-            case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
-                return self.rewrite_held_shape(node, shape)
-            case TensorStructInfo(shape=None) | PrimStructInfo(value=None):
-                return node
+            case StructInfo() if not node.is_compound:
+                return self.sizes(node)
             case FuncStructInfo() if self.variables is not None:
                 return None if self.variables.mentions_any(node, self.mapping) else node
             case StructInfo() | ShapeExpr():
@@ -273,24 +249,13 @@ class _ShapeVarSubstitution(NamedTuple):
         new = walk.substitute(e, self.mapping)
         return new if new is e or self.renames else simplify(new)
 
-    def tensor(self, info: TensorStructInfo) -> TensorStructInfo:
-        shape = info.shape
-        if shape is None:
-            return info
-        if not isinstance(shape, ShapeExpr):
-            return self.rewrite_held_shape(info, shape)
-        values = shape.values
-        new = tuple([self.scalar(e) for e in values])
-        if all(x is y for x, y in zip(new, values)):
-            return info
-        return info.replace(shape=shape.replace(values=new))
-
-    def rewrite_held_shape(self, info: TensorStructInfo, shape: Expr) -> TensorStructInfo:
-        known = known_dimensions(shape) or ()
-        new = tuple(self.scalar(e) for e in known)
+    def sizes(self, info: Info) -> Info:
+        """A StructInfo without parts."""
+        known = held_sizes(info)
+        new = tuple([self.scalar(e) for e in known])
         if all(x is y for x, y in zip(new, known)):
             return info
-        return info.replace(shape=ShapeExpr.make(new))
+        return with_dimensions(info, new)
 
 
 def _rename_clashes(
@@ -318,7 +283,7 @@ def substitute_held_shapes(info: Info, mapping: Mapping[Var, Expr]) -> Info:
             case TensorStructInfo(shape=Var() as shape, dtype=dtype, vdevice=vdevice, ndim=ndim):
                 new = mapping.get(shape)
                 return TensorStructInfo(new, dtype, vdevice, ndim) if new is not None else node
-            case TupleStructInfo() | FuncStructInfo():
+            case StructInfo() if node.is_compound:
                 return None
         return node
 

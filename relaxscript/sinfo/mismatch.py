@@ -17,19 +17,11 @@ from typing import Any, NamedTuple
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, format_expr, prove_equal
 from relaxscript.errors import Remark
 from relaxscript.ir import prim
-from relaxscript.ir.module import VDevice
+from relaxscript.ir.field_roles import Datum, Parts, Sizes
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    empty_derive,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo, empty_derive
+from relaxscript.ir.vdevice import VDevice
 
 from .matching import (
     fresh_var,
@@ -42,7 +34,7 @@ from .shape_variables import ShapeVariables, known_dimensions
 
 __all__ = [
     "ComparedPairs", "Mismatch", "MismatchKind", "find_mismatches", "format_gap",
-    "prove_same_shape", "same_vdevice",
+    "prove_same_shape",
 ]  # fmt: skip
 
 
@@ -105,6 +97,8 @@ UNPROVED = MismatchKind.UNPROVED
 MISSING = MismatchKind.MISSING
 UNSTATED = MismatchKind.UNSTATED
 
+# What a field of sizes holds.
+HeldSizes = Expr | PrimExpr | tuple[PrimExpr, ...]
 _Found = tuple[MismatchKind, str, tuple[Any, ...]]
 # The shape variables known where two StructInfos stand; None: not asked for yet.
 _Known = frozenset[prim.Var] | None
@@ -188,112 +182,83 @@ def _key(pair: _Pair, variables: ShapeVariables) -> _Key:
 def _compare(
     pair: _Pair, facts: Facts | None, variables: ShapeVariables, inner: list[_Pair]
 ) -> Iterator[_Found]:
-    match pair.derived, pair.base:
-        case TensorStructInfo() as a, TensorStructInfo() as b:
-            return _tensors(a, b, facts)
-        case ShapeStructInfo() as a, ShapeStructInfo() as b:
-            return _shapes(a, b, facts)
-        case PrimStructInfo() as a, PrimStructInfo() as b:
-            return _prims(a, b, facts)
-        case TupleStructInfo(mine), TupleStructInfo(theirs):
-            return _tuples(pair, mine, theirs, inner)
-        case FuncStructInfo() as a, FuncStructInfo() as b:
-            return _functions(pair, a, b, variables, inner)
-        case ObjectStructInfo(), b:
-            return iter([(WIDER, "nothing is known of it, and {} is needed", (b.noun,))])
-    return iter([(DIFFERENT, "{it}is {}, not {}", (pair.derived.noun, pair.base.noun))])
+    a, b = pair.derived, pair.base
+    if isinstance(a, FuncStructInfo) and isinstance(b, FuncStructInfo):
+        return _functions(pair, a, b, variables, inner)
+    if type(a) is type(b):
+        return _roles(pair, facts, inner)
+    if type(a) is ObjectStructInfo:
+        return iter([(WIDER, "nothing is known of it, and {} is needed", (b.noun,))])
+    return iter([(DIFFERENT, "{it}is {}, not {}", (a.noun, b.noun))])
 
 
-def _tensors(a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None) -> Iterator[_Found]:
-    if a.dtype is not b.dtype and not b.dtype.is_void:
-        if a.dtype.is_void:
-            yield MISSING, "the dtype is unknown, and {} is needed", (b.dtype,)
-        else:
-            yield DIFFERENT, "the dtype is {}, not {}", (a.dtype, b.dtype)
-    if a.ndim != b.ndim and b.ndim != -1:
-        yield _ranks(a.ndim, b.ndim)
-    elif b.shape is not None and a.shape is not b.shape:
-        yield from _tensor_shapes(a, b, facts)
-    if b.vdevice is not None and not same_vdevice(a.vdevice, b.vdevice):
-        if a.vdevice is None:
-            yield MISSING, "the device is unknown, and {} is needed", (b.vdevice,)
-        else:
-            yield DIFFERENT, "the device is {}, not {}", (a.vdevice, b.vdevice)
-
-
-def _ranks(a: int, b: int) -> _Found:
-    if a == -1:
-        return MISSING, "the rank is unknown, and {} is needed", (b,)
-    return DIFFERENT, "the rank is {}, not {}", (a, b)
-
-
-def _tensor_shapes(
-    a: TensorStructInfo, b: TensorStructInfo, facts: Facts | None
-) -> Iterator[_Found]:
-    assert b.shape is not None
-    theirs = known_dimensions(b.shape)
-    mine = known_dimensions(a.shape) if a.shape is not None else None
-    if a.ndim == b.ndim == 0:
-        return
-    if a.shape is None:
-        yield UNSTATED, "the shape is unknown, and {} is needed", (b.shape,)
-    elif mine is None or theirs is None:
-        yield UNPROVED, "the shape is {}, which is not known to be {}", (a.shape, b.shape)
-    else:
-        yield from _dimensions(mine, theirs, facts)
-
-
-def _dimensions(
-    mine: tuple[PrimExpr, ...], theirs: tuple[PrimExpr, ...], facts: Facts | None
-) -> Iterator[_Found]:
-    if len(mine) != len(theirs):
-        yield _ranks(len(mine), len(theirs))
-        return
-    for i, (x, y) in enumerate(zip(mine, theirs)):
-        if x is y:
+def _roles(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_Found]:
+    """The mismatches of two of a kind, field by field."""
+    a, b = pair.derived, pair.base
+    differing: list[str] = []
+    for role in b.roles:
+        mine, theirs = getattr(a, role.name), getattr(b, role.name)
+        if mine is theirs:
             continue
-        answer = prove_equal(x, y, facts)
-        if answer is NO:
-            yield DIFFERENT, "dimension {} is {}, not {}", (i, x, y)
-        elif answer is UNKNOWN:
-            yield UNPROVED, "dimension {} is {}, which is not known to be {}", (i, x, y)
+        if isinstance(role, Parts):
+            yield from _parts(pair, role, inner)
+        elif isinstance(role, Sizes):
+            if theirs is not None and role.given not in differing:
+                yield from _sizes(role, pair, facts)
+        elif not (role.is_unknown(theirs) or role.same(mine, theirs)):
+            differing.append(role.name)
+            yield _datum(role, mine, theirs)
 
 
-def _shapes(a: ShapeStructInfo, b: ShapeStructInfo, facts: Facts | None) -> Iterator[_Found]:
-    if a.ndim != b.ndim:
-        if b.ndim != -1:
-            yield _ranks(a.ndim, b.ndim)
-    elif b.values is not None and a.ndim != 0:
-        if a.values is None:
-            yield UNSTATED, "its dimensions are unknown, and {} is needed", (b.values,)
+def _datum(role: Datum, mine: Any, theirs: Any) -> _Found:
+    if role.is_unknown(mine):
+        return MISSING, f"the {role.noun} is unknown, and {{}} is needed", (theirs,)
+    return DIFFERENT, f"the {role.noun} is {{}}, not {{}}", (mine, theirs)
+
+
+def _sizes(role: Sizes, pair: _Pair, facts: Facts | None) -> Iterator[_Found]:
+    mine, theirs = getattr(pair.derived, role.name), getattr(pair.base, role.name)
+    some = None if mine is None else known_dimensions(mine)
+    others = known_dimensions(theirs)
+    if some is None or others is None:
+        ranks = getattr(pair.derived, role.given), getattr(pair.base, role.given)
+        if ranks == (0, 0):
+            return
+        if mine is None:
+            yield UNSTATED, f"{role.subject} unknown, and {{}} is needed", (theirs,)
         else:
-            yield from _dimensions(a.values, b.values, facts)
+            yield UNPROVED, f"{role.subject} {{}}, which is not known to be {{}}", (mine, theirs)
+    elif isinstance(theirs, PrimExpr):
+        yield from _scalars(role.subject, (mine, theirs), facts)
+    elif len(some) != len(others):
+        yield DIFFERENT, "the rank is {}, not {}", (len(some), len(others))
+    else:
+        for i, (x, y) in enumerate(zip(some, others)):
+            if x is not y:
+                yield from _scalars("dimension {} is", (i, x, y), facts)
 
 
-def _prims(a: PrimStructInfo, b: PrimStructInfo, facts: Facts | None) -> Iterator[_Found]:
-    if a.dtype is not b.dtype:
-        yield DIFFERENT, "the dtype is {}, not {}", (a.dtype, b.dtype)
-    elif b.value is not None and a.value is not b.value:
-        answer = UNKNOWN if a.value is None else prove_equal(a.value, b.value, facts)
-        if a.value is None:
-            yield UNSTATED, "the value is unknown, and {} is needed", (b.value,)
-        elif answer is NO:
-            yield DIFFERENT, "the value is {}, not {}", (a.value, b.value)
-        elif answer is UNKNOWN:
-            yield UNPROVED, "the value is {}, which is not known to be {}", (a.value, b.value)
+def _scalars(subject: str, gaps: tuple[Any, ...], facts: Facts | None) -> Iterator[_Found]:
+    answer = prove_equal(gaps[-2], gaps[-1], facts)
+    if answer is NO:
+        yield DIFFERENT, f"{subject} {{}}, not {{}}", gaps
+    elif answer is UNKNOWN:
+        yield UNPROVED, f"{subject} {{}}, which is not known to be {{}}", gaps
 
 
-def _tuples(
-    pair: _Pair,
-    mine: tuple[StructInfo, ...],
-    theirs: tuple[StructInfo, ...],
-    inner: list[_Pair],
-) -> Iterator[_Found]:
-    if len(mine) != len(theirs):
-        yield DIFFERENT, "{it}has {}, not {}", (_count(mine, "field"), len(theirs))
-        return
-    pairs = enumerate(zip(mine, theirs))
-    inner.extend(pair.inner(x, y, f"field {i}") for i, (x, y) in pairs if x is not y)
+def _parts(pair: _Pair, role: Parts, inner: list[_Pair]) -> Iterator[_Found]:
+    mine, theirs = getattr(pair.derived, role.name), getattr(pair.base, role.name)
+    if not isinstance(theirs, tuple):
+        inner.append(pair.inner(mine, theirs, f"the {role.noun}"))
+    elif len(mine) != len(theirs):
+        yield DIFFERENT, "{it}has {}, not {}", (_count(mine, role.noun), len(theirs))
+    else:
+        for i, (x, y) in enumerate(zip(mine, theirs)):
+            if role.contravariant:
+                # Whoever uses it passes what the base takes, so here the roles are exchanged.
+                inner.append(pair.inner(y, x, f"{role.noun} {i}")._replace(in_parameter=True))
+            elif x is not y:
+                inner.append(pair.inner(x, y, f"{role.noun} {i}"))
 
 
 def _count(items: tuple[Any, ...], noun: str) -> str:
@@ -318,13 +283,13 @@ def _functions(
         taken = _count(a.params, "parameter")
         yield DIFFERENT, "{it}takes {}, not {}", (taken, len(b.params))
     else:
-        inner.extend(_closures(pair, a, b, variables))
+        applied = _applied(pair, a, b, variables)
+        for role in b.part_roles:
+            yield from _parts(applied, role, inner)
 
 
-def _closures(
-    pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, variables: ShapeVariables
-) -> Iterator[_Pair]:
-    """The parameters of two functions, and their results, in the words of the second.
+def _applied(pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, variables: ShapeVariables) -> _Pair:
+    """Two functions, the first in the words of the second.
 
     The first function's own variables take what the second passes; where that is not said, they are
     none of the second's. Inside, the second's own variables are known. So a parameter that is a
@@ -336,11 +301,7 @@ def _closures(
     mapping |= {v: fresh_var(v) for v in own_shape_vars(mine, known, variables) if v not in mapping}
     applied = substitute_shape_vars(a, mapping, known, variables)
     own = own_shape_vars(theirs, known, variables)
-    pair = pair._replace(known=known.union(own) if own else known)
-    for i, (x, y) in enumerate(zip(applied.params or (), theirs)):
-        # Whoever uses it passes what `b` takes, so here the roles are exchanged.
-        yield pair.inner(y, x, f"parameter {i}")._replace(in_parameter=True)
-    yield pair.inner(applied.ret, b.ret, "the result")
+    return pair._replace(derived=applied, known=known.union(own) if own else known)
 
 
 def _packed(
@@ -361,22 +322,8 @@ def _derives_nothing(info: FuncStructInfo) -> bool:
     return info.derive_func is empty_derive
 
 
-def same_vdevice(a: VDevice | None, b: VDevice | None) -> bool:
-    """True if both name the same device; "cpu" is the target kind "llvm"."""
-    if a is b:
-        return True
-    if a is None or b is None:
-        return False
-    return _device(a) == _device(b)
-
-
-def _device(device: VDevice) -> tuple[Any, ...]:
-    kind = "llvm" if device.target.kind == "cpu" else device.target.kind
-    return kind, dict(device.target.attrs), device.vdevice_id, device.memory_scope
-
-
-def prove_same_shape(a: Expr, b: Expr, facts: Facts | None = None) -> Answer:
-    """Decide whether two shapes (literals, or variables that hold shapes) are equal."""
+def prove_same_shape(a: HeldSizes, b: HeldSizes, facts: Facts | None = None) -> Answer:
+    """Decide whether two shapes (literals, or variables that hold shapes) or scalars are equal."""
     if a is b:
         return YES
     mine, theirs = known_dimensions(a), known_dimensions(b)

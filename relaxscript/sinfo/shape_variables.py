@@ -8,21 +8,14 @@ the parts inside of it: the cost is that of the graph, however large the type is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from relaxscript.ir import prim, walk
+from relaxscript.ir.field_roles import dimensions, literal_sizes, parts_of
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Expr, ShapeExpr
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import FuncStructInfo, ShapeStructInfo, StructInfo
 
-__all__ = ["ShapeVariables", "dimensions", "known_dimensions", "scalar_variables"]
+__all__ = ["ShapeVariables", "dimensions", "held_sizes", "known_dimensions", "scalar_variables"]
 
 _Ordered = dict[prim.Var, None]
 _NONE: _Ordered = {}
@@ -86,40 +79,27 @@ class ShapeVariables:
                 self._alive.append(info)
             elif id(info) not in self._known:
                 stack.append((info, True))
-                stack.extend((part, False) for part in _parts(info))
+                stack.extend((part, False) for part in parts_of(info))
         return self._known[id(root)]
 
     def _combined(self, info: StructInfo) -> _Variables:
         """The variables of a StructInfo, from those of its parts."""
-        parts = [self._known[id(part)] for part in _parts(info)]
-        mentioned = _NOTHING.union(*(part.mentioned for part in parts))
-        held = _NOTHING.union(*(part.held for part in parts))
-        free = _union(part.free for part in parts)
-        match info:
-            case TupleStructInfo():
-                definable = _union(part.definable for part in parts)
-                return _Variables(definable, free, mentioned, held)
-            case FuncStructInfo(params, ret):
-                own = self.own(params or ())
-                result = _NONE if params is None else self._known[id(ret)].definable
-                return _Variables(_difference(result, own), _difference(free, own), mentioned, held)
-            case TensorStructInfo(shape=Expr() as shape) if not isinstance(shape, ShapeExpr):
-                dims = known_dimensions(shape) or ()
-                held = frozenset(_union(map(scalar_variables, dims)))
-                return _Variables(_NONE, _NONE, _NOTHING, held)
+        parts = [self._known[id(part)] for part in parts_of(info)]
         dims = dimensions(info)
         every = _union(map(scalar_variables, dims))
         alone = {e: None for e in dims if isinstance(e, prim.Var)}
-        return _Variables(alone, every, frozenset(every), _NOTHING)
-
-
-def _parts(info: StructInfo) -> tuple[StructInfo, ...]:
-    match info:
-        case TupleStructInfo(fields):
-            return fields
-        case FuncStructInfo(params, ret):
-            return (*(params or ()), ret)
-    return ()
+        held = _NOTHING if dims else frozenset(_union(map(scalar_variables, held_sizes(info))))
+        if not parts:
+            return _Variables(alone, every, frozenset(every), held)
+        free = _union((every, *(part.free for part in parts)))
+        mentioned = frozenset(every).union(*(part.mentioned for part in parts))
+        held = held.union(*(part.held for part in parts))
+        if isinstance(info, FuncStructInfo):
+            own = self.own(info.params or ())
+            result = _NONE if info.params is None else self._known[id(info.ret)].definable
+            return _Variables(_difference(result, own), _difference(free, own), mentioned, held)
+        definable = _union((alone, *(part.definable for part in parts)))
+        return _Variables(definable, free, mentioned, held)
 
 
 def _union(several: Iterable[_Ordered]) -> _Ordered:
@@ -133,14 +113,11 @@ def _difference(some: _Ordered, own: _Ordered) -> _Ordered:
     return {v: None for v in some if v not in own} if own else some
 
 
-def dimensions(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """The scalar expressions directly in `info`: its dimensions, or the value of a Prim."""
-    match info:
-        case TensorStructInfo(dims=tuple(dims)) | ShapeStructInfo(values=tuple(dims)):
-            return dims
-        case PrimStructInfo(value=PrimExpr() as value):
-            return (value,)
-    return ()
+def held_sizes(info: StructInfo) -> tuple[PrimExpr, ...]:
+    """As `dimensions`, also looking at what is known of the variable that holds a shape."""
+    role = info.sizes_role
+    held = None if role is None else getattr(info, role.name)
+    return () if held is None else known_dimensions(held) or ()
 
 
 def scalar_variables(e: PrimExpr) -> dict[prim.Var, None]:
@@ -152,11 +129,11 @@ def scalar_variables(e: PrimExpr) -> dict[prim.Var, None]:
     return {v: None for v in walk.variables(e) if isinstance(v, prim.Var)}
 
 
-def known_dimensions(shape: Expr) -> tuple[PrimExpr, ...] | None:
-    """The dimensions of a shape expression, read off the StructInfo of a variable if need be."""
-    if isinstance(shape, ShapeExpr):
-        return shape.values
-    match shape.struct_info:
-        case ShapeStructInfo(values=values):
-            return values
-    return None
+def known_dimensions(held: Any) -> tuple[PrimExpr, ...] | None:
+    """The dimensions in a field of sizes, read off the StructInfo of a variable if need be."""
+    found = literal_sizes(held)
+    if found is None:
+        match held.struct_info:
+            case ShapeStructInfo(values=values):
+                return values
+    return found

@@ -9,6 +9,7 @@ from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import hooks
+from relaxscript.ir.node import fields_of
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -48,19 +49,14 @@ def erase_struct_info(info: StructInfo) -> Type:
 def _static_type(info: StructInfo, done: dict[int, Type]) -> Type:
     """The type of a StructInfo whose parts are `done`."""
     match info:
-        case TensorStructInfo(dtype=dtype, ndim=ndim):
-            return TensorType.make(ndim, dtype)
-        case ShapeStructInfo(ndim=ndim):
-            return ShapeType.make(ndim)
-        case PrimStructInfo(dtype=dtype):
-            return PrimType.make(dtype)
         case TupleStructInfo(fields):
             return TupleType.make(tuple(done[id(f)] for f in fields))
         case FuncStructInfo(params=None):
             return PackedFuncType.make()
         case FuncStructInfo(params=params, ret=ret):
             return FuncType.make(tuple(done[id(p)] for p in params or ()), done[id(ret)])
-    return ObjectType.make()
+    kind = info.static_type
+    return kind.make(*(getattr(info, field.name) for field in fields_of(kind)))
 
 
 @hooks.static_type_of.fill

@@ -6,13 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.arith import YES
+from relaxscript.ir.field_roles import paired_parts, with_parts
 from relaxscript.ir.module import VDevice
-from relaxscript.ir.struct_info import (
-    FuncStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .compatibility import check_compatibility
 
@@ -27,11 +23,9 @@ def with_vdevice_of(info: StructInfo, known: StructInfo | None) -> StructInfo:
     match info, known:
         case TensorStructInfo(shape, dtype, None, ndim), TensorStructInfo(vdevice=VDevice() as v):
             return TensorStructInfo.make(shape, dtype, v, ndim, span=info.span)
-        case TupleStructInfo(fields), TupleStructInfo(others) if len(fields) == len(others):
-            return info.replace(fields=map_infos(with_vdevice_of, fields, others))
-        case FuncStructInfo(params=tuple(params)), FuncStructInfo(params=tuple(others)):
-            given = map_infos(with_vdevice_of, params, others)
-            return info.replace(params=given, ret=with_vdevice_of(info.ret, known.ret))
+        case StructInfo(), StructInfo() if info.is_compound:
+            pairs = paired_parts(info, known) or ()
+            return with_parts(info, [with_vdevice_of(x, y) for x, y in pairs]) if pairs else info
     return info
 
 

@@ -512,7 +512,7 @@ def _annotations(function: Function) -> Iterator[StructInfo | None]:
 
 
 def _has_type_with_held_shape(info: StructInfo | None) -> bool:
-    if not isinstance(info, (TupleStructInfo, FuncStructInfo)):
+    if info is None or not info.is_compound:
         return False
     types = (part for part in struct_info_parts(info) if isinstance(part, FuncStructInfo))
     return any(_erase_held_shapes(part) is not part for part in types)

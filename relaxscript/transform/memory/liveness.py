@@ -28,7 +28,6 @@ from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
     StructInfo,
-    TensorStructInfo,
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
@@ -58,7 +57,7 @@ def may_hold_memory(info: StructInfo | None) -> bool:
     """True if values may be or have tensors or objects, which have memory."""
     if isinstance(info, TupleStructInfo):
         return any(map(may_hold_memory, info.fields))
-    return info is None or isinstance(info, (TensorStructInfo, ObjectStructInfo, FuncStructInfo))
+    return info is None or info.has_memory
 
 
 def _may_keep_others(info: StructInfo | None) -> bool:
