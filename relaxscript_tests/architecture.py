@@ -72,6 +72,7 @@ FLOORS = (
     ("arith",),
     ("sinfo",),
     ("tir_builder",),
+    ("te",),
     ("opdef",),
     ("op",),
     ("visitor",),
@@ -85,7 +86,7 @@ FLOORS = (
     ("compiler",),
     ("artifact",),
     ("frontend", "testing", "cli"),
-    ("tir", "te", "target", "nd", "vm", "expr", "struct_info", "ty", "error", "ir.transform"),
+    ("tir", "target", "nd", "vm", "expr", "struct_info", "ty", "error", "ir.transform"),
     ("relax",),
     ("__init__", "__main__"),
 )

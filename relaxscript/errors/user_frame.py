@@ -17,7 +17,8 @@ from .exceptions import UnplacedError
 from .span import Source, Span
 
 __all__ = [
-    "caller_frame", "caller_span", "raised_span", "report_at_caller", "source_lines", "step_span",
+    "caller_frame", "caller_span", "raised_span", "report_as",
+    "report_at_caller", "source_lines", "step_span",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,15 +35,23 @@ def report_at_caller(function: F) -> F:
 
     Who calls it and knows a better place finds what was said without one by `unplaced`.
     """
+    return report_as("T")(function)
 
-    @functools.wraps(function)
-    def told(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except UnplacedError as error:
-            raise error.placed(f"T.{function.__name__}", caller_span()) from None
 
-    return told  # type: ignore[return-value]
+def report_as(namespace: str) -> Callable[[F], F]:
+    """Report mistakes as `report_at_caller` does, in functions that users know as `namespace.f`."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def told(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except UnplacedError as error:
+                raise error.placed(f"{namespace}.{function.__name__}", caller_span()) from None
+
+        return told  # type: ignore[return-value]
+
+    return decorate
 
 
 def caller_frame() -> FrameType | None:

@@ -19,7 +19,7 @@ from relaxscript.dtypes import DataType, nearest
 from . import prim
 from .prim import FloatImm, Immediate, IntImm, PrimExpr, PrimExprLike, cast, const, match_dtypes
 from .prim_checks import fits_float, refused
-from .prim_operators import BUILDERS
+from .prim_operators import BUILDERS, ScalarLike
 
 __all__ = ["fold_binary", "fold_constants"]
 
@@ -103,7 +103,7 @@ def _compute(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:
 
 
 def _is_operand(value: Any) -> bool:
-    return isinstance(value, (PrimExpr, int, float)) or hasattr(value, "__index__")
+    return isinstance(value, (PrimExpr, ScalarLike, int, float)) or hasattr(value, "__index__")
 
 
 def _binary(symbol: str, a: PrimExprLike, b: PrimExprLike) -> PrimExpr:

@@ -29,7 +29,7 @@ from .prim_checks import (
     shorten,
     whole,
 )
-from .prim_operators import Equality, EqualOp, NotEqualOp, ScalarOperators
+from .prim_operators import EqualOp, NotEqualOp, ScalarLike, ScalarOperators
 from .types import PointerType, PrimType
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def as_prim(value: Any) -> PrimExpr:
     """
     if isinstance(value, PrimExpr):
         return value
-    if isinstance(value, Equality):
+    if isinstance(value, ScalarLike):
         return value.asobject()
     if isinstance(value, (bool, np.bool_)):
         return IntImm.make(BOOL, int(value))
@@ -253,6 +253,7 @@ class SizeVar(Var):
 
 def alike(a: Any, b: Any) -> tuple[PrimExpr, PrimExpr]:
     """Two operands; a number takes the dtype of the expression beside it."""
+    a, b = (e.asobject() if isinstance(e, ScalarLike) else e for e in (a, b))
     a, b = like(a, b), like(b, a)
     if isinstance(a, IntImm) and isinstance(b, IntImm) and {a.dtype, b.dtype} == {INT32, INT64}:
         return const(a.value, INT64), const(b.value, INT64)

@@ -16,13 +16,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .prim import PrimExpr, PrimExprLike
 
-__all__ = ["BUILDERS", "EqualOp", "Equality", "NotEqualOp", "ScalarOperators"]
+__all__ = ["BUILDERS", "EqualOp", "Equality", "NotEqualOp", "ScalarLike", "ScalarOperators"]
 
 # What each operator builds, filled by the files that have the nodes.
 BUILDERS: dict[str, Callable[[Any, Any], PrimExpr]] = {}
 
 
-class Equality:
+class ScalarLike:
+    """An object that means a scalar wherever one is wanted: an axis, for example."""
+
+    __slots__ = ()
+
+    def asobject(self) -> PrimExpr:
+        """The scalar that is meant."""
+        raise NotImplementedError
+
+
+class Equality(ScalarLike):
     """`a == b`, or `a != b`, of two scalars, before anybody has said what is wanted of it.
 
     As a truth value it says whether they are one object, or of two numbers whether they are equal.

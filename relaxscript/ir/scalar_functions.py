@@ -44,7 +44,7 @@ from .prim import (
     const,
     match_dtypes,
 )
-from .prim_operators import BUILDERS
+from .prim_operators import BUILDERS, ScalarLike
 
 __all__ = [
     "DEVICE_FUNCTIONS", "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed",
@@ -335,7 +335,7 @@ def _bitwise(name: str, a: Any, b: Any) -> Any:
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, PrimExpr) or hasattr(value, "__index__")
+    return isinstance(value, (PrimExpr, ScalarLike)) or hasattr(value, "__index__")
 
 
 _BITS = {

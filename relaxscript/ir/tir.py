@@ -38,6 +38,7 @@ from .prim import (
     like,
 )
 from .prim_checks import check_rank
+from .prim_operators import ScalarLike, ScalarOperators
 from .relax import Attrs, BaseFunc, as_attrs
 
 if TYPE_CHECKING:
@@ -255,8 +256,11 @@ def _axis_kind(value: Any) -> Any:
 
 
 @node
-class IterVar(Node):
-    """An axis of a block; `iter_type` is spatial, reduce, scan or opaque."""
+class IterVar(Node, ScalarOperators, ScalarLike):
+    """An axis of a block; `iter_type` is spatial, reduce, scan or opaque.
+
+    In an expression it means its variable: `A[i, k * 2]`.
+    """
 
     dom: Range | None = field(convert=_domain, outer=True)
     var: Var = field(definition=True)
@@ -271,6 +275,10 @@ class IterVar(Node):
         if isinstance(var, str):
             var = Var(var, INT32 if dom is None else dom.extent.dtype)
         return dom, var, iter_type, thread_tag
+
+    def asobject(self) -> Var:
+        """The variable."""
+        return self.var
 
     def _check(self) -> None:
         if self.dom is not None and self.dom.extent.dtype is not self.var.dtype:

@@ -10,13 +10,19 @@ Source: TVM `tir.expr`, `tir.stmt`, `tir.function` for names and the order of fi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .node import Node, field, node
 from .prim import PrimExpr, Var, as_scalar
 from .tir import Buffer, IterVar, Range, Stmt
 
-__all__ = ["BufferRealize", "CommReducer", "IndexMap", "Prefetch", "ProducerLoad", "Reduce"]
+if TYPE_CHECKING:
+    from relaxscript.dtypes import DataType
+
+__all__ = [
+    "BufferRealize", "CommReducer", "DataProducer", "IndexMap", "Prefetch", "ProducerLoad",
+    "Reduce",
+]  # fmt: skip
 
 
 def _exprs(values: Any) -> tuple[PrimExpr, ...]:
@@ -68,11 +74,24 @@ class Reduce(PrimExpr):
             )
 
 
+class DataProducer:
+    """A node that a `ProducerLoad` reads: the tensor of a tensor expression."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def dtype(self) -> DataType: ...
+        @property
+        def name(self) -> str: ...
+
+
 @node
 class ProducerLoad(PrimExpr):
     """The element of what a tensor expression produces, at some indices."""
 
-    producer: Buffer
+    producer: Buffer | DataProducer
     indices: tuple[PrimExpr, ...] = field(convert=_exprs)
     __derived__ = {"dtype": lambda producer: producer.dtype}
 

@@ -1,25 +1,20 @@
-"""Every benchmark in turn, or those that are named."""
+"""Every benchmark in turn, or those that are named, each in a process of its own.
+
+What one has left in memory would slow the collector, and with it the others.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
-from . import arithmetic, checking, execution, front_end, import_time, networks
-
-ALL = {
-    "import_time": import_time.main,
-    "front_end": front_end.main,
-    "checking": checking.main,
-    "arithmetic": arithmetic.main,
-    "execution": execution.main,
-    "networks": networks.main,
-}
+ALL = ("import_time", "front_end", "checking", "arithmetic", "execution", "networks")
 
 
 def main(names: list[str]) -> None:
     for name in names or ALL:
-        print(f"== {name}")
-        ALL[name]()
+        print(f"== {name}", flush=True)
+        subprocess.run([sys.executable, "-m", f"{__package__}.{name}"], check=True)
 
 
 if __name__ == "__main__":

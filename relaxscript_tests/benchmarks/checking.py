@@ -44,3 +44,7 @@ def main() -> None:
     for what in ("checked", "formed"):
         ratio = times[f"{what} 10000"] / times[f"{what} 1000"]
         print(f"{what}: 10,000 as a multiple of 1,000 {ratio:8.2f}    (aim: at most 11)")
+
+
+if __name__ == "__main__":
+    main()

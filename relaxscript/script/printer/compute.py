@@ -13,6 +13,7 @@ from typing import Any
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.ir.tir import Buffer
 from relaxscript.ir.tir_compute import (
     BufferRealize,
     CommReducer,
@@ -188,12 +189,16 @@ def print_scalar(cx: TIRPrinter, e: prim.PrimExpr) -> ast.expr | None:
     match e:
         case Reduce():
             return print_reduction(cx, e)
-        case ProducerLoad(producer, indices):
+        case ProducerLoad(Buffer() as producer, indices):
             args = [
                 cx.buffer(producer),
                 tree.items([cx.scalar(i, TIR_INT_DTYPE) for i in indices]),
             ]
             return tree.call(cx.member("ProducerLoad"), args)
+        case ProducerLoad(producer, indices):
+            # The tensor of a tensor expression, which no script holds.
+            found: list[ast.expr] = [cx.scalar(i, TIR_INT_DTYPE) for i in indices]
+            return tree.subscript(tree.name(producer.name), found)
     return None
 
 

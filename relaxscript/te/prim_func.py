@@ -1,0 +1,254 @@
+"""PrimFuncs of tensor expressions: a block for each tensor that is computed.
+
+Source: TVM `te.create_prim_func`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.errors.user_frame import report_as
+from relaxscript.ir import prim
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
+from relaxscript.ir.tir import Buffer, BufferStore, IterVar, PrimFunc, Range, Stmt
+from relaxscript.ir.tir_compute import ProducerLoad, Reduce
+from relaxscript.ir.walk import rewrite, substitute
+from relaxscript.tir_builder import TIRBuilder, make_buffer
+
+from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor
+
+__all__ = ["create_prim_func", "prim_func_of"]
+
+
+@report_as("te")
+def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
+    """The PrimFunc over some tensors, which are its parameters in their order.
+
+    Those that are placeholders are read, the others written; tensors between them live in buffers
+    of their own. With `index_dtype_override` every loop and index is of that dtype. Raises
+    `OperandError` for what is no tensor, and for a placeholder that is no parameter.
+    """
+    tensors = _tensors(ops)
+    dtype = None if index_dtype_override is None else DataType(index_dtype_override)
+    return prim_func_of(tensors, "main", index_dtype=dtype)
+
+
+def _tensors(ops: Any) -> list[Tensor]:
+    given = ops if isinstance(ops, (list, tuple)) else [ops]
+    for number, tensor in enumerate(given):
+        if not isinstance(tensor, (Tensor, Var)):
+            raise OperandError(
+                f"ops[{number}]", f"is {type(tensor).__name__}", code="RX0501",
+                message="`te.create_prim_func` takes tensors, and variables of scalars",
+            )  # fmt: skip
+    return list(given)
+
+
+def prim_func_of(
+    params: Sequence[Tensor | Var], name: str, *, private: bool = False,
+    attrs: Mapping[str, Any] | None = None, index_dtype: DataType | None = None,
+) -> PrimFunc:  # fmt: skip
+    """The PrimFunc over tensors and scalars; loops have the dtype of their extents, or this one."""
+    tensors = [p for p in params if isinstance(p, Tensor)]
+    order = _operations(tensors)
+    _check_given(order, tensors)
+    return _Maker(name, private, order, params, attrs or {}, index_dtype).function()
+
+
+def _operations(tensors: Iterable[Tensor]) -> list[Operation]:
+    """The operations behind some tensors, each once and after those that it reads."""
+    found: dict[Operation, None] = {}
+    stack: list[tuple[Operation, bool]] = [(t.op, False) for t in reversed(list(tensors))]
+    while stack:
+        op, ready = stack.pop()
+        if ready:
+            found.setdefault(op)
+        elif op not in found:
+            stack.append((op, True))
+            stack += [(t.op, False) for t in reversed(op.input_tensors)]
+    return list(found)
+
+
+def _check_given(order: Iterable[Operation], tensors: Sequence[Tensor]) -> None:
+    known = set(tensors)
+    for op in order:
+        if isinstance(op, PlaceholderOp) and op.output(0) not in known:
+            raise OperandError(
+                "ops", f"has no `{op.name}`", code="RX0501",
+                message=f"the placeholder `{op.name}` is read, and is no parameter",
+                help=f"add `{op.name}` to the list",
+            )  # fmt: skip
+
+
+class _Maker:
+    """Makes one function: a buffer for each tensor, and a nest of loops for each operation."""
+
+    def __init__(
+        self, name: str, private: bool, order: list[Operation], params: Sequence[Tensor | Var],
+        attrs: Mapping[str, Any], index_dtype: DataType | None,
+    ) -> None:  # fmt: skip
+        self.tb = TIRBuilder(name, private=private)
+        self.index_dtype = index_dtype
+        self.order = order
+        self.buffers: dict[Tensor, Buffer] = {}
+        self.names: set[str] = set()
+        for param in params:
+            if isinstance(param, Var):
+                self.tb.add_param(param)
+            elif param not in self.buffers:
+                self.buffers[param] = self._buffer(param)
+                self.tb.add_param(self.buffers[param])
+        self.tb.func_attr({"tir.noalias": True, **attrs})
+
+    def _buffer(self, tensor: Tensor) -> Buffer:
+        """A buffer like a tensor, by a name that no other has."""
+        wish, number = tensor.name.replace(".", "_"), 0
+        name = wish
+        while name in self.names:
+            number += 1
+            name = f"{wish}_{number}"
+        self.names.add(name)
+        # A dimension is an int64; only a variable stays what it is, for here it is defined.
+        return make_buffer(name, [prim.as_dimension(d) for d in tensor.shape], tensor.dtype)
+
+    def function(self) -> PrimFunc:
+        """The function of all operations."""
+        for op in self.order:
+            for tensor in op.outputs:
+                if tensor not in self.buffers:
+                    self.buffers[tensor] = self._buffer(tensor)
+                    self.tb.alloc_buffer(self.buffers[tensor])
+            match op:
+                case ComputeOp():
+                    self._compute(op)
+                case ExternOp():
+                    self._extern(op)
+        return self.tb.finish()
+
+    def _compute(self, op: ComputeOp) -> None:
+        tb, outputs = self.tb, [self.buffers[t] for t in op.outputs]
+        axes = (*op.axis, *op.reduce_axis)
+        if not axes:
+            with tb.block(outputs[0].name) as block:
+                self._elements(op, block, outputs, {})
+            return
+        domains = [self._domain(axis) for axis in axes]
+        loops = [
+            Var.make(axis.var.name, domain.extent.dtype) for axis, domain in zip(axes, domains)
+        ]
+        kinds = "S" * len(op.axis) + "R" * len(op.reduce_axis)
+        with tb.nest(loops, domains, value=loops, written="T.grid"), tb.block(op.name) as block:
+            names = _distinct(f"v_{axis.var.name}" for axis in axes)
+            inner = block.remap(kinds, loops, names)
+            block.annotate(op.attrs) if op.attrs else None
+            self._elements(op, block, outputs, dict(zip((a.var for a in axes), inner)))
+
+    def _domain(self, axis: IterVar) -> Range:
+        """The values of an axis, in the dtype that indices have."""
+        domain, dtype = axis.dom, self.index_dtype
+        assert domain is not None, "axes of a compute have domains"
+        if dtype is None:
+            return domain
+        return Range.make(prim.cast(domain.min, dtype), prim.cast(domain.extent, dtype))
+
+    def _elements(
+        self, op: ComputeOp, block: Any, outputs: list[Buffer], axes: Mapping[Var, Var]
+    ) -> None:
+        """The statements that compute an element of each output, at `axes`."""
+        place = [axes[axis.var] for axis in op.axis]
+        first = op.body[0]
+        if not isinstance(first, Reduce):
+            for output, e in zip(outputs, op.body):
+                self.tb.store(output, place, self._read(e, axes))
+            return
+        combiner = first.combiner
+        # Only those values of the reduction that the body names have a buffer.
+        buffers = {e.value_index: b for e, b in zip(op.body, outputs) if isinstance(e, Reduce)}
+        with block.init():
+            for k, start in enumerate(first.init or combiner.identity_element):
+                self.tb.store(buffers[k], place, self._read(start, axes))
+        old = {v: BufferLoad.make(buffers[k], tuple(place)) for k, v in enumerate(combiner.lhs)}
+        new = {v: self._read(e, axes) for v, e in zip(combiner.rhs, first.source)}
+        values = [substitute(e, {**old, **new}) for e in combiner.result]
+        if _is_true(first.condition):
+            self._combine(values, buffers, place)
+            return
+        with self.tb.if_(self._read(first.condition, axes)), self.tb.then():
+            self._combine(values, buffers, place)
+
+    def _combine(
+        self, values: Sequence[PrimExpr], buffers: Mapping[int, Buffer], place: Sequence[Var]
+    ) -> None:
+        # All are evaluated before any is written, where one needs what another replaces.
+        if len(values) > 1:
+            names = [f"v_{buffers[k].name}" for k in range(len(values))]
+            values = [self.tb.let(name, value) for name, value in zip(names, values)]
+        for k, value in enumerate(values):
+            self.tb.store(buffers[k], place, value)
+
+    def _read(self, e: PrimExpr, axes: Mapping[Var, Any]) -> PrimExpr:
+        """An expression over buffers, at the axes of a block."""
+
+        def load(node: Node) -> Node | None:
+            if isinstance(node, ProducerLoad) and isinstance(node.producer, Tensor):
+                return BufferLoad.make(self.buffers[node.producer], node.indices)
+            return None
+
+        found = rewrite(e, load)
+        if not axes:
+            return found
+        if self.index_dtype is None:
+            return substitute(found, axes)
+        return rewrite(found, lambda e: axes[e] if isinstance(e, Var) and e in axes else _alike(e))
+
+    def _extern(self, op: ExternOp) -> None:
+        known = dict(zip(op.input_placeholders, (self.buffers[t] for t in op.inputs)))
+        known |= zip(op.output_placeholders, (self.buffers[t] for t in op.outputs))
+        body = _with_buffers(op.body, known)
+        with self.tb.block(op.name) as block:
+            block.reads(*(_whole(known[b]) for b in op.input_placeholders))
+            block.writes(*(_whole(known[b]) for b in op.output_placeholders))
+            self.tb.add(body)
+
+
+def _alike(node: Node) -> Node | None:
+    """A node whose operands have one dtype again, where that of an axis has changed."""
+    if not isinstance(node, (prim.Binary, prim.Comparison)) or node.a.dtype is node.b.dtype:
+        return None
+    a, b = prim.match_dtypes(node.a, node.b)
+    return type(node).make(a, b)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Names of which none comes twice."""
+    found: list[str] = []
+    for wish in names:
+        number, name = 0, wish
+        while name in found:
+            number += 1
+            name = f"{wish}_{number}"
+        found.append(name)
+    return found
+
+
+def _is_true(e: PrimExpr) -> bool:
+    return isinstance(e, IntImm) and bool(e.value)
+
+
+def _whole(buffer: Buffer) -> Any:
+    return buffer[tuple(slice(0, extent) for extent in buffer.shape)]
+
+
+def _with_buffers(body: Stmt, known: Mapping[Buffer, Buffer]) -> Stmt:
+    """Statements over the buffers of a function in the place of those they were written for."""
+
+    def exchange(node: Node) -> Node | None:
+        if isinstance(node, (BufferLoad, BufferStore)) and node.buffer in known:
+            return node.replace(buffer=known[node.buffer])
+        return known.get(node) if isinstance(node, Buffer) else None
+
+    return rewrite(body, exchange)
