@@ -262,7 +262,8 @@ class _ScriptFinder(FileReader):
         reporter = Reporter(self.strict)
         names = _FileNames(scopes, reporter)
         with as_internal_error(reporter):
-            value = parse_definition(self.source, node, names, reporter, decorator)
+            cx = python_context(self.source, names, reporter)
+            value = parse_definition(cx, node, decorator)
         complete = not any(d.severity == "error" for d in reporter.settle())
         left = names.unknown.values()
         found = [

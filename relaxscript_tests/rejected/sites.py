@@ -14,7 +14,7 @@ __all__ = ["Site", "all_sites", "sites_of", "unreached"]
 CONSTRUCTORS = {
     "Diagnostic", "OperandError", "ArgumentError", "AnnotationError", "TIRError", "VMError",
 }  # fmt: skip
-METHODS = {"error", "error_at"}
+METHODS = {"error"}
 
 
 class Site(NamedTuple):

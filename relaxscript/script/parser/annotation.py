@@ -37,7 +37,7 @@ from relaxscript.script.names.annotations import (
 
 from .annotation_help import a_shape, reorder_arguments
 from .argument_errors import argument_error
-from .diagnostics import Failed
+from .diagnostics import Failed, Failures
 from .expression import parse_expr, parse_iterable
 from .fixits import in_parentheses
 from .relax_functions.context import RelaxContext
@@ -103,33 +103,21 @@ def no_annotation(cx: RelaxContext, error: AnnotationError, value: Any, node: as
 def parse_quoted(cx: RelaxContext, node: ast.Constant) -> StructInfo:
     """An annotation in quotes, `x: "R.Tensor((n, 4))"`."""
     inner = parsed_string(cx, node)
-    outer, cx.inside_string = cx.inside_string, node
-    try:
+    with cx.state(inside_string=node):
         return parse_annotation(cx, inner)
-    finally:
-        cx.inside_string = outer
 
 
 def form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
     """`R.Tensor((n, 4), "float32")`, each mistake blamed on its own argument."""
     if form.name == "Callable":
         # The dimensions of a function type are its own, and those around it.
-        known, inside = dict(cx.dims), cx.in_function_type
-        cx.in_function_type = True
-        try:
-            with cx.new_dimensions():
-                return _form_call(cx, form, node)
-        finally:
-            cx.dims, cx.in_function_type = known, inside
+        with cx.state(dims=dict(cx.dims), in_function_type=True), cx.new_dimensions():
+            return _form_call(cx, form, node)
     outer, cx.unbound_code = cx.unbound_code, UNBOUND.get(form.name, "RX0305")
     try:
-        return _form_call(cx, form, node)
+        return _plain_tensor(cx, form, node) or _form_call(cx, form, node)
     finally:
         cx.unbound_code = outer
-
-
-def _form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
-    return _plain_tensor(cx, form, node) or _any_form_call(cx, form, node)
 
 
 def _plain_tensor(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo | None:
@@ -148,35 +136,29 @@ def _plain_tensor(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> Str
     return TensorStructInfo.make(ShapeExpr.make(dims), element, None, len(dims), span=cx.span(node))
 
 
-def _any_form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
+def _form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructInfo:
     places: dict[str, ast.expr] = dict(zip(form.parameters, node.args))
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    failed: Failed | None = None
+    failures = Failures()
     for argument in node.args:
         name = form.parameters[len(args)] if len(args) < len(form.parameters) else ""
-        try:
+        with failures:
             if not isinstance(argument, ast.Starred):
                 args.append(form_argument(cx, form, name, argument))
             elif form.variadic:
                 args += unpacked_annotations(cx, argument.value)
             else:
                 args += parse_iterable(cx, argument.value)
-        except Failed as failure:
-            failed = failure
     for keyword in node.keywords:
         name = keyword.arg or ""
         places[name] = keyword.value
-        if name and name not in form.parameters:
-            unknown = next(form.signature.misfits((), [name]))
-            failed = argument_error(cx, unknown, node, code="RX0108")
-            continue
-        try:
+        with failures:
+            if name and name not in form.parameters:
+                unknown = next(form.signature.misfits((), [name]))
+                raise argument_error(cx, unknown, node, code="RX0108")
             kwargs[name] = form_argument(cx, form, name, keyword.value)
-        except Failed as failure:
-            failed = failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     return _built(cx, form, args, kwargs, places, node)
 
 
@@ -194,14 +176,15 @@ def subscript_as_call(
 ) -> ast.Call:
     """An annotation in brackets as the call that means the same."""
     known: ast.Call | None = None
-    if form.name == "Tensor" and items and _is_element(cx, items[0]):
-        known = typed_call(node, items, lambda part: value_of_name(cx, part))
-    elif form.name == "Shape":
-        known = shape_call(node, items, lambda part: value_of_name(cx, part))
-    elif form.name == "Callable":
-        known = callable_call(node, items)
-    elif form.name == "Tensor" and (not items or _is_dimension(cx, items[0])):
-        items = [node.slice]
+    match form.name, items:
+        case "Tensor", [ast.Attribute() as first, *_] if is_element(parse_expr(cx, first)):
+            known = typed_call(node, items, lambda part: value_of_name(cx, part))
+        case "Tensor", [] | [ast.Constant(value=int()), *_]:
+            items = [node.slice]
+        case "Shape", _:
+            known = shape_call(node, items, lambda part: value_of_name(cx, part))
+        case "Callable", _:
+            known = callable_call(node, items)
     as_call = known or ast.Call(func=node.value, args=items, keywords=[])
     return ast.copy_location(as_call, node)
 
@@ -228,17 +211,6 @@ def value_of_name(cx: RelaxContext, node: ast.expr) -> Any:
         return None
     found = cx.names.get(node.id)
     return cx.environment.value_of(node.id) if found is None else found
-
-
-def _is_element(cx: RelaxContext, node: ast.expr) -> bool:
-    """`R.f32` or `R.Any`, with which the form begins that type checkers read."""
-    if not isinstance(node, ast.Attribute):
-        return False
-    return is_element(parse_expr(cx, node))
-
-
-def _is_dimension(cx: RelaxContext, node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
 def _built(

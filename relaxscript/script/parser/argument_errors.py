@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relaxscript.arguments import ArgumentError, python_signature
-from relaxscript.errors import Diagnostic, Edit, Label, Span
+from relaxscript.errors import Span
 from relaxscript.opdef.aliases import instead_of_arguments
 
 from .diagnostics import Failed
@@ -40,16 +40,16 @@ def argument_error(
 ) -> Failed:  # fmt: skip
     """Record an argument that does not fit, or that one is missing."""
     at = _place_of(error, node)
-    span = cx.source.name_span(at) if isinstance(at, ast.keyword) else cx.span(at)
+    by_name = isinstance(at, ast.keyword)
+    span = cx.source.name_span(at) if by_name else cx.span(at)
     help = error.help
     if error.position is not None and node.args:
         instead = instead_of_arguments(ast.unparse(node.func), cx.written(node.args[0]))
         help = instead or help
-    edits: tuple[Edit, ...] = ()
-    if isinstance(at, ast.keyword) and error.meant is not None and span is not None:
-        edits = (Edit(span, error.meant),)
-    labels = () if defined is None else (Label(defined, "defined here"),)
-    return cx.report(Diagnostic(code, error.message, span, labels, (), help, edits))
+    return cx.error(
+        span, code, error.message, help=help, labels=[(defined, "defined here")],
+        fix=error.meant if by_name else None,
+    )  # fmt: skip
 
 
 def _place_of(error: ArgumentError, node: ast.Call) -> ast.AST:

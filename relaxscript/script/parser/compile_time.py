@@ -203,12 +203,9 @@ def signature_of(cx: ScriptContext, args: ast.arguments) -> inspect.Signature:
 
 
 def call_lambda(
-    cx: ScriptContext,
-    callee: ScriptLambda,
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    cx: ScriptContext, callee: ScriptLambda, args: Sequence[Any], kwargs: dict[str, Any],
     node: ast.expr,
-) -> Any:
+) -> Any:  # fmt: skip
     """The value of a lambda's body; mistakes inside show where it is called."""
     bound = _bind_lambda(cx, callee, args, kwargs, node)
     count_step(cx, node)
@@ -219,12 +216,9 @@ def call_lambda(
 
 
 def _bind_lambda(
-    cx: ScriptContext,
-    callee: ScriptLambda,
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    cx: ScriptContext, callee: ScriptLambda, args: Sequence[Any], kwargs: dict[str, Any],
     node: ast.expr,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """The arguments of the parameters of a lambda."""
     if isinstance(node, ast.Call):
         defined = cx.span(callee.node)

@@ -12,7 +12,7 @@ from functools import partial
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
-from relaxscript.errors import Diagnostic, Edit, did_you_mean, nearest
+from relaxscript.errors import Edit, did_you_mean, nearest
 from relaxscript.script.source.code_match import inner_codes
 from relaxscript.script.source.lookup import undecorated
 
@@ -109,11 +109,8 @@ def our_decorator(
 
     One that is misspelt is reported as what it is, with the nearest name.
     """
-    found = script_decorators(node, cx.environment)
-    if isinstance(node, ast.ClassDef):
-        found = [d for d in found if d.kind == "ir_module"]
-    else:
-        found = [d for d in found if d.kind != "ir_module"]
+    ours = script_decorators(node, cx.environment)
+    found = [d for d in ours if (d.kind == "ir_module") == isinstance(node, ast.ClassDef)]
     if len(found) > 1:
         raise cx.error(
             found[0].node, "RX0104", f"`{node.name}` is decorated twice",
@@ -123,7 +120,6 @@ def our_decorator(
         return found[0]
     for decorator in node.decorator_list:
         parse_expr(cx, decorator.func if isinstance(decorator, ast.Call) else decorator)
-    name = cx.source.name_span(node)
     decorator_name = likely_decorator(node)
     help = f"decorate it with `@{decorator_name}`"
     edits = [add_decorator(cx.source, node, decorator_name)] if decorator_name else []
@@ -135,7 +131,7 @@ def our_decorator(
     else:
         message = f"`{node.name}` is neither a Relax function nor a PrimFunc"
         help = help if edits else "decorate it with `@R.function` or `@T.prim_func`"
-    raise cx.report(Diagnostic("RX0104", message, name, help=help, fix=tuple(edits)))
+    raise cx.error(cx.source.name_span(node), "RX0104", message, help=help, edits=edits)
 
 
 def likely_decorator(node: ast.AST) -> str:
@@ -187,14 +183,15 @@ def _unknown_option(cx: ScriptContext, decorator: ScriptDecorator, keyword: ast.
     span = cx.source.name_span(keyword)
     known = OPTIONS[decorator.kind]
     near = nearest(keyword.arg or "", known)
-    fix = (Edit(span, near),) if near is not None else ()
-    help = did_you_mean(near, f"it has {_enumerate(known)}")
+    message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
     if keyword.arg == "impure" and "pure" in known:  # near, and its opposite
         value = isinstance(keyword.value, ast.Constant) and bool(keyword.value.value)
-        help = f"write `pure={not value}`"
-        fix = (Edit(cx.source.span(keyword), f"pure={not value}"),)
-    message = f"`{decorator.written}` has no option `{keyword.arg or '**'}`"
-    cx.report(Diagnostic("RX0103", message, span, help=help, fix=fix))
+        meant = f"pure={not value}"
+        edits = [Edit(cx.source.span(keyword), meant)]
+        cx.error(span, "RX0103", message, help=f"write `{meant}`", edits=edits)
+        return
+    help = did_you_mean(near, f"it has {_enumerate(known)}")
+    cx.error(span, "RX0103", message, help=help, fix=near)
 
 
 def _enumerate(names: tuple[str, ...]) -> str:
@@ -206,10 +203,7 @@ def resolve_name(target: ast.expr, environment: Environment) -> Any:
     """The value of a dotted name, or None; nothing is evaluated but attributes of modules."""
     match target:
         case ast.Name(id=name):
-            try:
-                return environment.lookup(name)
-            except KeyError:
-                return None
+            return environment.value_of(name)
         case ast.Attribute(value=value, attr=name):
             owner = resolve_name(value, environment)
             if not isinstance(owner, ModuleType):

@@ -30,7 +30,7 @@ from relaxscript.script.names.tir_types import ScalarType
 
 from .reporter import Reporter
 
-__all__ = ["UNKNOWN", "Failed", "PartlyFailed", "SourceReporter", "with_user_names"]
+__all__ = ["UNKNOWN", "Failed", "Failures", "PartlyFailed", "SourceReporter", "with_user_names"]
 
 
 class Failed(Exception):
@@ -46,6 +46,27 @@ class PartlyFailed(Failed):
     def __init__(self, values: list[Any] | None) -> None:
         super().__init__()
         self.values = values
+
+
+class Failures:
+    """Mistakes in several parts, each of which is read: `with failures:` goes on behind one."""
+
+    def __init__(self) -> None:
+        self.last: Failed | None = None
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Failed):
+            return False
+        self.last = error
+        return True
+
+    def settle(self) -> None:
+        """Raise `Failed` where one of the parts failed."""
+        if self.last is not None:
+            raise self.last
 
 
 class _Unknown:
@@ -68,26 +89,21 @@ class SourceReporter:
         self.inside_string: ast.expr | None = None
 
     def error(
-        self, node: ast.AST | None, code: str, message: str, *, help: str | None = None,
+        self, at: ast.AST | Span | None, code: str, message: str, *, help: str | None = None,
         labels: Sequence[tuple[ast.AST | Span | None, str]] = (), notes: Sequence[str] = (),
         fix: str | None = None, edits: Sequence[Edit] = (),
     ) -> Failed:  # fmt: skip
-        """Record a mistake at `node`; raise what this returns.
+        """Record a mistake at a piece of syntax or a place; raise what this returns.
 
-        `fix` is the string to write in the place of `node`; `edits` are corrections elsewhere.
+        `fix` is the string to write in that place; `edits` are corrections elsewhere.
         """
-        span = None if node is None else self.span(node)
+        span = self.span(at) if isinstance(at, ast.AST) else at
         placed = [(self.span(at) if isinstance(at, ast.AST) else at, text) for at, text in labels]
         whole = (Edit(span, fix),) if fix is not None and span is not None else ()
         marks = tuple(Label(at, text) for at, text in placed if at is not None)
-        self.record(Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits)))
-        return Failed()
-
-    def error_at(
-        self, span: Span | None, code: str, message: str, help: str | None = None
-    ) -> Failed:
-        """Record a mistake at a place that no single piece of syntax covers."""
-        return self.report(Diagnostic(code, message, span, help=help))
+        return self.report(
+            Diagnostic(code, message, span, marks, tuple(notes), help, (*whole, *edits))
+        )
 
     def report(self, diagnostic: Diagnostic) -> Failed:
         """Record a diagnostic; raise what this returns."""
@@ -102,17 +118,14 @@ class SourceReporter:
         """The candidate that was most likely meant by `name`, as long as mistakes are shown."""
         return None if self.reporter.is_full else nearest(name, candidates)
 
-    def span(self, node: ast.AST) -> Span | None:
+    def span(self, node: ast.AST) -> Span:
         """The place of a piece of syntax."""
         return self.source.span(self.inside_string or node)
 
     def written(self, node: ast.AST) -> str:
         """The source of a piece of syntax, as the user wrote it where that is one line."""
-        span = self.span(node)
-        text = "" if span is None else span.text
-        if not text or "\n" in text or not is_expression(text):
-            return ast.unparse(node)
-        return text
+        text = self.span(node).text
+        return text if "\n" not in text and is_expression(text) else ast.unparse(node)
 
     @contextmanager
     def at(

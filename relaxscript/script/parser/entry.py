@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, overload
 
-from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Source, is_strict, warn
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, is_strict, warn
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
@@ -35,6 +35,7 @@ from .internal_error import as_internal_error
 from .module import module_of_class, relax_function, tir_function
 from .python_language import python_context
 from .reporter import Reporter
+from .script_context import ScriptContext
 
 __all__ = [
     "finish", "function", "in_module_class", "ir_module", "not_decorated", "parse_class",
@@ -96,7 +97,7 @@ def parse_class(
         for decorator in script_decorators(node, environment):
             if decorator.kind == "ir_module":
                 read_options(cx, decorator)
-        return module_of_class(source, node, environment, reporter, check_well_formed)
+        return module_of_class(cx, node, check_well_formed)
 
     with collector_paused():
         module: IRModule = finish(parse, strict)
@@ -205,8 +206,12 @@ def parse_decorated(
     _check_decorated(f, written)
     source, node, _ = definition_of_function(f, frame)
     environment = Environment.of_function(f, frame)
+
+    def parse(reporter: Reporter) -> Function | PrimFunc | None:
+        return parse_function(python_context(source, environment, reporter), node, kind, given)
+
     with collector_paused():
-        result = finish(lambda r: parse_function(source, node, environment, r, kind, given), strict)
+        result = finish(parse, strict)
     _refuse_unknown(written, unknown)
     return result
 
@@ -228,23 +233,16 @@ def _check_decorated(f: Any, written: str) -> None:
 
 
 def parse_function(
-    source: Source, node: ast.AST, environment: Environment, reporter: Reporter, kind: str,
-    given: Mapping[str, bool] = MappingProxyType({}), check_well_formed: bool = True,
-) -> Function | PrimFunc | None:  # fmt: skip
-    """A decorated function of either language; `given` are options its syntax does not show.
-
-    `check_well_formed` is what whoever reads it says beside the decorator.
-    """
+    cx: ScriptContext, node: ast.AST, kind: str, given: Mapping[str, bool]
+) -> Function | PrimFunc | None:
+    """A decorated function of either language; `given` are options its syntax does not show."""
     if not isinstance(node, ast.FunctionDef):
-        message = "only a plain function can be decorated"
-        place = source.name_span(node)
-        reporter.record(Diagnostic("RX0104", message, place, help="define it with `def`"))
+        message, help = "only a plain function can be decorated", "define it with `def`"
+        cx.error(cx.source.name_span(node), "RX0104", message, help=help)
         return None
-    ours = [d for d in script_decorators(node, environment) if d.kind == kind]
+    ours = [d for d in script_decorators(node, cx.environment) if d.kind == kind]
     decorator = ours[0] if ours else ScriptDecorator(kind, None, given)
-    if kind == "prim_func":
-        return tir_function(source, node, environment, reporter, decorator, check_well_formed)
-    return relax_function(source, node, environment, reporter, decorator, check_well_formed)
+    return (tir_function if kind == "prim_func" else relax_function)(cx, node, decorator)
 
 
 def in_module_class(f: Any, frame: FrameType) -> bool:

@@ -90,6 +90,14 @@ class Environment:
         """True if what cannot be evaluated here is no mistake, since a run will tell."""
         return False
 
+    def has(self, name: str) -> bool:
+        """True if something has that name."""
+        try:
+            self.lookup(name)
+        except KeyError:
+            return False
+        return True
+
     def value_of(self, name: str) -> Any:
         """The value of a name, or None when nothing has that name."""
         try:

@@ -24,7 +24,7 @@ from relaxscript.script.names.attributes import attribute
 from relaxscript.script.names.members import is_namespace
 from relaxscript.script.printer.constants import METADATA_KEY, MetadataError, decode_all
 
-from .diagnostics import UNKNOWN, Failed
+from .diagnostics import UNKNOWN, Failed, Failures
 from .python_operators import (
     BINARY,
     COMPARE,
@@ -49,6 +49,7 @@ __all__ = [
     "compute_before",
     "key_of",
     "parse_attribute",
+    "parse_beginning",
     "parse_binary",
     "parse_boolean",
     "parse_comparison",
@@ -91,9 +92,9 @@ def parse_exprs(cx: ScriptContext, nodes: Sequence[ast.expr]) -> list[Any]:
     """The values of several expressions; mistakes in all of them are reported."""
     found: list[Any] = []
     waiting: list[tuple[int, ast.expr]] = []
-    failed: Failed | None = None
+    failures = Failures()
     for node in nodes:
-        try:
+        with failures:
             if waiting and is_computed_in_parts(node):
                 for index, earlier in waiting:
                     found[index] = cx.language.compute(cx, found[index], earlier)
@@ -106,10 +107,7 @@ def parse_exprs(cx: ScriptContext, nodes: Sequence[ast.expr]) -> list[Any]:
             if cx.language.is_deferred(cx, value):
                 waiting.append((len(found), node))
             found.append(value)
-        except Failed as failure:
-            failed = failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     return found
 
 
@@ -224,23 +222,22 @@ def parse_attribute(cx: ScriptContext, node: ast.Attribute) -> Any:
             if isinstance(owner, ModuleType):
                 cx.known_attributes[key] = found
         return found
-    cx.around.append(node)
-    try:
-        owner = parse_expr(cx, base)
-    finally:
-        cx.around.pop()
-    return cx.language.attribute_of(cx, owner, node)
+    return cx.language.attribute_of(cx, parse_beginning(cx, base, node), node)
 
 
 def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:
     """The value before a dot: `nn.relu` may mean `R.nn.relu`, where `nn` alone does not."""
-    cx.before_dot, before = node, cx.before_dot
+    with cx.state(before_dot=node):
+        return parse_beginning(cx, node, whole)
+
+
+def parse_beginning(cx: ScriptContext, node: ast.expr, whole: ast.Attribute | ast.Call) -> Any:
+    """The value before a dot or an argument list, which explain a name that means nothing."""
     cx.around.append(whole)
     try:
         return parse_expr(cx, node)
     finally:
         cx.around.pop()
-        cx.before_dot = before
 
 
 def python_attribute(cx: ScriptContext, owner: Any, node: ast.Attribute) -> Any:
@@ -285,22 +282,16 @@ def parse_binary(cx: ScriptContext, node: ast.BinOp) -> Any:
     chain: list[ast.BinOp] = [node]
     while type(chain[-1].left) is ast.BinOp:
         chain.append(chain[-1].left)
-    failed: Failed | None = None
-    left: Any = None
-    try:
+    left, failures = None, Failures()
+    with failures:
         left = parse_expr(cx, chain[-1].left)
-    except Failed as failure:
-        failed = failure
     for step in reversed(chain):
-        try:
+        with failures:
             left = compute_before(cx, step.right, left, step.left)
             right = parse_expr(cx, step.right)
-            if failed is None:
+            if failures.last is None:
                 left = cx.language.operate(cx, BINARY[type(step.op)], (left, right), step)
-        except Failed as failure:
-            failed = failed or failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     return left
 
 
@@ -358,16 +349,7 @@ def python_operation(
 
 def parse_subscript(cx: ScriptContext, node: ast.Subscript) -> Any:
     owner = parse_expr(cx, node.value)
-    try:
-        index = parse_expr(cx, node.slice)
-    except Failed:
-        check_number_of_indices(cx, owner, node)
-        raise
-    return cx.language.subscript_of(cx, owner, index, node)
-
-
-def check_number_of_indices(cx: ScriptContext, owner: Any, node: ast.Subscript) -> None:
-    """Refuse more or fewer indices than `owner` takes, where these are not all known."""
+    return cx.language.subscript_of(cx, owner, parse_expr(cx, node.slice), node)
 
 
 def python_item(cx: ScriptContext, owner: Any, index: Any, node: ast.Subscript) -> Any:

@@ -27,7 +27,6 @@ from relaxscript.tir_builder import describe, in_root
 
 from .annotation import parse_annotation
 from .diagnostics import UNKNOWN, Failed
-from .environment import Environment
 from .expression import parse_expr
 from .module_context import ModuleContext
 from .prim_funcs.body import parse_suite
@@ -41,7 +40,7 @@ from .relax_functions.context import Header
 from .relax_functions.function import bind_parameters, parse_function
 from .relax_functions.language import relax_context
 from .relax_functions.signature import parse_parameters, prelude
-from .reporter import Reporter
+from .script_context import ScriptContext
 
 __all__ = ["is_part", "part_of"]
 
@@ -73,21 +72,15 @@ def _names_a_value(source: Source, node: ast.stmt, known: Mapping[str, Any]) -> 
     return not calls or literal(source, node.value, [known]) is not UNKNOWN
 
 
-def part_of(
-    source: Source, body: Sequence[ast.stmt], environment: Environment, reporter: Reporter,
-    known: Mapping[str, Any],
-) -> Node | None:  # fmt: skip
+def part_of(cx: ScriptContext, body: Sequence[ast.stmt], known: Mapping[str, Any]) -> Node | None:
     """The node of statements that are a part of a program; None when mistakes were recorded."""
-    before = len(reporter.diagnostics)
+    before = len(cx.reporter.diagnostics)
+    is_relax = _mentions(body, known, (relax_names,)) or _refers(body)
     try:
-        if _mentions(body, known, (relax_names,)) or _refers(body):
-            made = _relax_part(source, body, environment, reporter)
-        else:
-            made = _tir_part(source, body, environment, reporter)
+        made = _relax_part(cx, body) if is_relax else _tir_part(cx, body)
     except Failed:
         return None
-    failed = reporter.failed_since(before)
-    return None if failed else made
+    return None if cx.reporter.failed_since(before) else made
 
 
 def _mentions(
@@ -107,10 +100,8 @@ def _refers(body: Iterable[ast.AST]) -> bool:
 # ---------------------------------------------------------------- Relax
 
 
-def _relax_part(
-    source: Source, body: Sequence[ast.stmt], environment: Environment, reporter: Reporter
-) -> Node | None:  # fmt: skip
-    cx = relax_context(source, environment, reporter, ModuleContext())
+def _relax_part(around: ScriptContext, body: Sequence[ast.stmt]) -> Node | None:
+    cx = relax_context(around, ModuleContext())
     declared = [node for node in body if isinstance(node, ast.AnnAssign) and node.value is None]
     rest = [node for node in body if not _declares(node)]
     value = None
@@ -118,7 +109,7 @@ def _relax_part(
         value = rest[-1].value
         rest.pop()
     function = _function(declared, rest, value, body[-1])
-    reporter.reading = (source, function)
+    cx.reporter.reading = (cx.source, function)
     cx.definition = function
     prelude(cx, rest)
     cx.unknown_dims.update(cx.dims.values())  # their values come from elsewhere
@@ -175,21 +166,19 @@ def _unwrapped(body: Expr, value: ast.expr | None) -> Node:
 # ---------------------------------------------------------------- TIR
 
 
-def _tir_part(
-    source: Source, body: Sequence[ast.stmt], environment: Environment, reporter: Reporter
-) -> Node | None:  # fmt: skip
+def _tir_part(around: ScriptContext, body: Sequence[ast.stmt]) -> Node | None:
     addressed: set[ast.AST] = set()
     while True:
-        known, trial = len(addressed), reporter.trial()
-        cx = tir_context(source, environment, trial, ModuleContext())
+        known, trial = len(addressed), around.reporter.trial()
+        cx = tir_context(around.source, around.environment, trial, ModuleContext())
         cx.addressed, cx.check_well_formed = addressed, False
         try:
             made = _tir_part_in(cx, body)
         except Failed:
-            reporter.accept(trial)
+            around.reporter.accept(trial)
             raise
         if len(addressed) == known:
-            reporter.accept(trial)
+            around.reporter.accept(trial)
             return made
         # The address of a buffer was asked for after the buffer was made: once more, with it.
 

@@ -55,6 +55,7 @@ from .macro import Macro
 from .module import parse_definition
 from .python_language import python_context
 from .reporter import Reporter
+from .script_context import ScriptContext
 from .unsupported_syntax import first_word
 
 __all__ = ["from_source", "read_again"]
@@ -187,7 +188,7 @@ class _Reading(FileReader):
         """The last module or function; None when mistakes were recorded."""
         part = self.part(tree)
         if part:
-            return part_of(self.source, part, self.environment, self.reporter, self.scope)
+            return part_of(self.context(self.reporter), part, self.scope)
         self.block(tree.body, [self.scope])
         if not self.defined and not self.reporter.failed:
             self.reporter.record(self.no_definition(tree))
@@ -236,20 +237,21 @@ class _Reading(FileReader):
 
     def parsed(self, node: Definition) -> IRModule | Function | PrimFunc | Macro | None:
         """One definition of a source, as its decorator says; None when mistakes were recorded."""
-        cx = python_context(self.source, self.environment, self.reporter)
+        cx = self.context(self.reporter)
         try:
             decorator = our_decorator(cx, node)
         except Failed:
             return None
-        return parse_definition(
-            self.source, node, self.environment, self.reporter, decorator, self.check_well_formed
-        )
+        return parse_definition(cx, node, decorator, self.check_well_formed)
+
+    def context(self, reporter: Reporter) -> ScriptContext:
+        """A context outside of any function, whose mistakes `reporter` takes."""
+        return python_context(self.source, self.environment, reporter)
 
     def read_import(self, node: ast.Import | ast.ImportFrom) -> dict[str, Any]:
         """The names of ours that an import binds; others are known only when they are used."""
-        found = import_bindings(node)
-        for alias in node.names:
-            name = alias.asname or alias.name.split(".")[0]
+        found = super().read_import(node)
+        for alias, name in zip(node.names, bound_names(node)):
             if found.get(name) is UNKNOWN:
                 self.imports[name] = alias
         return found
@@ -267,7 +269,8 @@ class _Reading(FileReader):
             for target in targets:
                 bind(target, found, self.scope)
         elif not self.has_unknown_names(value):
-            self.reporter.record(self.not_plain(node, value))
+            message = "only plain values can be assigned where no Python is evaluated"
+            self.refuse(self.source.span(value), message)
 
     def read_other(self, node: ast.stmt, scopes: Scopes, prefix: str) -> None:
         match node:
@@ -279,7 +282,12 @@ class _Reading(FileReader):
     def read_python(self, node: ast.stmt) -> None:
         """Refuse a statement that only a run could tell the meaning of."""
         self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
-        self.reporter.record(self.stray(node))
+        place = first_word(self.source, node) or self.source.span(node)
+        self.refuse(place, "only imports, modules and functions can stand here")
+
+    def refuse(self, place: Span, message: str) -> None:
+        """Record what only a run of Python could tell the meaning of."""
+        self.reporter.record(Diagnostic("RX0104", message, place, help=RUN_IT))
 
     def has_unknown_names(self, value: ast.expr) -> bool:
         """True if a value depends on a name whose mistake is reported once it is used."""
@@ -288,15 +296,6 @@ class _Reading(FileReader):
         for name in unknown:
             self.environment.lookup(name)
         return bool(unknown)
-
-    def stray(self, node: ast.stmt) -> Diagnostic:
-        place = first_word(self.source, node) or self.source.span(node)
-        message = "only imports, modules and functions can stand here"
-        return Diagnostic("RX0104", message, place, help=RUN_IT)
-
-    def not_plain(self, node: ast.stmt, value: ast.expr) -> Diagnostic:
-        message = "only plain values can be assigned where no Python is evaluated"
-        return Diagnostic("RX0104", message, self.source.span(value), help=RUN_IT)
 
 
 class _SourceNames(Environment):
@@ -311,8 +310,7 @@ class _SourceNames(Environment):
         alias = self.reading.imports.pop(name, None) if value is UNKNOWN else None
         if alias is not None:
             message = f"`{name}` is imported, and in data mode nothing is"
-            place = self.reading.source.span(alias)
-            self.reading.reporter.record(Diagnostic("RX0104", message, place, help=RUN_IT))
+            self.reading.refuse(self.reading.source.span(alias), message)
         return value
 
 
@@ -379,9 +377,8 @@ class _ReadingPython(_Reading):
         self.flags = 0
 
     def define(self, node: Definition) -> None:
-        cx = python_context(self.source, self.environment, Reporter())
         try:
-            decorator = our_decorator(cx, node)
+            decorator = our_decorator(self.context(Reporter()), node)
         except Failed:
             if any(_is_misspelt(d, self.environment) for d in node.decorator_list):
                 super().define(node)  # which reports it
@@ -458,7 +455,7 @@ class _ReadingPython(_Reading):
     def undefined(self, error: NameError, node: ast.stmt) -> Diagnostic | None:
         """A name that Python does not know in this statement, with the nearest that it does."""
         place = self.place(error.__traceback__, node)
-        cx = python_context(self.source, self.environment, Reporter())
+        cx = self.context(Reporter())
         for inner in ast.walk(node):
             at: ast.AST = inner
             while isinstance(at, ast.Attribute):

@@ -25,7 +25,6 @@ from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.user_frame import caller_frame, caller_span
 from relaxscript.script.names.annotations import Object, in_annotation
 
-from .argument_errors import bind_arguments
 from .compile_time import signature_of
 from .decorators import ScriptDecorator, read_options, script_decorators
 from .diagnostics import UNKNOWN, Failed
@@ -33,8 +32,8 @@ from .environment import Environment
 from .script_context import ScriptContext
 
 __all__ = [
-    "KINDS", "Macro", "Returned", "bind_macro_arguments", "check_depth", "define_macro",
-    "inside_macro", "macro_in", "macro_of", "wrong_language",
+    "KINDS", "Macro", "Returned", "check_depth", "define_macro", "inside_macro", "macro_in",
+    "macro_of", "wrong_language",
 ]  # fmt: skip
 
 # Each level of a macro that uses itself takes some 15 of the 1,000 levels of calls Python has.
@@ -159,11 +158,9 @@ def _check_returns(cx: ScriptContext, node: ast.FunctionDef, kind: str) -> None:
                 help="give it a buffer in which it stores the result",
             )  # fmt: skip
     if kind == "relax_macro" and not returns:
-        failed = cx.report(
-            Diagnostic(
-                "RX0105", f"the macro `{node.name}` does not return anything",
-                cx.source.name_span(node), help="end it with `return ...`",
-            )
+        failed = cx.error(
+            cx.source.name_span(node), "RX0105",
+            f"the macro `{node.name}` does not return anything", help="end it with `return ...`",
         )  # fmt: skip
     if failed is not None:
         raise failed
@@ -185,13 +182,6 @@ def _returns(body: Sequence[ast.stmt]) -> list[ast.Return]:
 # ---------------------------------------------------------------- uses
 
 
-def bind_macro_arguments(
-    cx: ScriptContext, macro: Macro, node: ast.Call, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The arguments of the parameters of a macro in one use of it."""
-    return bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
-
-
 def check_depth(cx: ScriptContext, macro: Macro, node: ast.Call) -> None:
     """A macro that uses itself must come to an end, and macros may not multiply beyond bounds.
 
@@ -201,26 +191,19 @@ def check_depth(cx: ScriptContext, macro: Macro, node: ast.Call) -> None:
     if reporter.exhausted:
         raise Failed
     reporter.expansions += 1
-    if reporter.expansions > MOST_EXPANDED:
-        reporter.exhausted = True
+    too_many, too_deep = reporter.expansions > MOST_EXPANDED, len(cx.expanding) >= MOST_NESTED
+    reporter.exhausted = too_many or too_deep
+    if too_many:
         raise cx.error(
             node, "RX0104", f"more than {MOST_EXPANDED:,} uses of macros are written out",
             help="call a function instead",
         )  # fmt: skip
-    if len(cx.expanding) >= MOST_NESTED:
-        reporter.exhausted = True
+    if too_deep:
         raise cx.error(
             node, "RX0104", f"macros are nested more than {MOST_NESTED} deep here",
             help="a macro that uses itself needs a case in which it does not, "
             "decided by a Python value",
         )  # fmt: skip
-
-
-def environment_of(cx: ScriptContext, macro: Macro) -> Environment:
-    """The names that a macro captures which is expanded here."""
-    there = macro.environment.scopes
-    around = () if macro.hygienic else cx.environment.scopes
-    return cx.environment.with_scopes([*around, *there])
 
 
 @contextmanager
@@ -231,25 +214,17 @@ def inside_macro(
 
     Mistakes that are found inside also say where the macro is used.
     """
-    use = cx.span(node)
-    inner = {
-        "source": macro.source,
-        "environment": environment_of(cx, macro),
-        "expanding": (*cx.expanding, macro),
-        "names_of_use": frozenset(cx.names) if macro.hygienic else frozenset(),
-        "known_attributes": {},
-        "before_dot": None,
-        "around": [],
-        "inside_string": None,
-        **state,
-    }
-    outer = {name: getattr(cx, name) for name in inner}
-    vars(cx).update(inner)
-    try:
-        with cx.reporter.inside_macro(macro.name, use):
-            yield
-    finally:
-        vars(cx).update(outer)
+    around = () if macro.hygienic else cx.environment.scopes
+    environment = cx.environment.with_scopes([*around, *macro.environment.scopes])
+    with (
+        cx.reporter.inside_macro(macro.name, cx.span(node)),
+        cx.state(
+            source=macro.source, environment=environment, expanding=(*cx.expanding, macro),
+            names_of_use=frozenset(cx.names) if macro.hygienic else frozenset(),
+            known_attributes={}, before_dot=None, around=[], inside_string=None, **state,
+        ),
+    ):  # fmt: skip
+        yield
 
 
 def define_macro(cx: ScriptContext, node: ast.FunctionDef, *scopes: Mapping[str, Any]) -> bool:

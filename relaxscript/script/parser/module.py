@@ -12,15 +12,16 @@ callers, and recursion needs a declared result (well-formedness 8).
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from relaxscript.analysis.derive import function_struct_info
 from relaxscript.analysis.violation import undeclared_recursion
-from relaxscript.errors import Diagnostic, Label, Source
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
-from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
+from relaxscript.ir.struct_info import ObjectStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.source.bound_names import names_inside
 
@@ -36,11 +37,10 @@ from .fixits import leave_out_bases
 from .macro import Macro, macro_of
 from .module_context import ModuleContext
 from .module_info import parse_info
-from .python_language import python_context
 from .relax_functions.function import parse_function
 from .relax_functions.language import relax_context
 from .relax_functions.signature import parse_header
-from .reporter import Reporter
+from .script_context import ScriptContext
 from .unsupported_syntax import first_word
 
 __all__ = [
@@ -48,75 +48,66 @@ __all__ = [
 ]  # fmt: skip
 
 
-def parse_prim_func(*args: Any, **options: Any) -> PrimFunc | None:
-    """`tir_function.parse_prim_func`; the parser of TIR is imported by the first PrimFunc."""
-    from .prim_funcs.function import parse_prim_func as parse
+T = TypeVar("T")
 
-    return parse(*args, **options)
+
+def attempt(cx: SourceReporter, node: ast.FunctionDef, parse: Callable[[], T]) -> T | None:
+    """The result of `parse` for a definition; None when mistakes were recorded."""
+    try:
+        return parse()
+    except Failed:
+        return None
+    except RecursionError:
+        cx.error(
+            cx.source.name_span(node), "RX0104", f"`{node.name}` is nested too deeply",
+            help="write it in several statements, or in several functions",
+        )  # fmt: skip
+        return None
 
 
 def relax_function(
-    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: ScriptDecorator | None = None, check_well_formed: bool = True,
+    around: ScriptContext, node: ast.FunctionDef, decorator: ScriptDecorator | None = None,
+    check_well_formed: bool = True,
 ) -> Function | None:  # fmt: skip
-    """A Relax function on its own."""
-    context = ModuleContext(check_well_formed=check_well_formed)
-    cx = relax_context(source, environment, reporter, context)
-    try:
+    """A Relax function on its own; `around` is the context outside of it."""
+    cx = relax_context(around, ModuleContext(check_well_formed=check_well_formed))
+
+    def parse() -> Function | None:
         header = parse_header(cx, node, read_options(cx, decorator))
         made = parse_function(cx, node, header)
         if made is not None and cx.holds_captured_ir and cx.check_well_formed:
-            for mistake in mistakes_in(made, source.name_span(node)):
+            for mistake in mistakes_in(made, cx.source.name_span(node)):
                 cx.report(mistake)
         return made
-    except RecursionError:
-        nested_too_deeply(cx, node)
-        return None
-    except Failed:
-        return None
+
+    return attempt(cx, node, parse)
 
 
 def tir_function(
-    source: Source, node: ast.FunctionDef, environment: Environment, reporter: Reporter,
-    decorator: ScriptDecorator | None = None, check_well_formed: bool = True,
+    around: ScriptContext, node: ast.FunctionDef, decorator: ScriptDecorator | None = None,
+    check_well_formed: bool = True, module: ModuleContext | None = None,
 ) -> PrimFunc | None:  # fmt: skip
-    """A PrimFunc on its own."""
-    cx = python_context(source, environment, reporter)
-    options = read_options(cx, decorator)
-    try:
+    """A PrimFunc of a module, or on its own; the parser of TIR is imported by the first one."""
+    from .prim_funcs.function import parse_prim_func
+
+    options = read_options(around, decorator)
+    checked = check_well_formed and options.get("check_well_formed", True)
+
+    def parse() -> PrimFunc | None:
         return parse_prim_func(
-            source, node, environment, reporter, private=options.get("private", False),
-            global_vars=None,
-            check_well_formed=check_well_formed and options.get("check_well_formed", True),
+            around.source, node, around.environment, around.reporter,
+            private=options.get("private", False),
+            global_vars=None if module is None else module.global_vars,
+            module_name="" if module is None else module.name, module=module,
+            check_well_formed=checked,
         )  # fmt: skip
-    except Failed:
-        return None
-    except RecursionError:
-        nested_too_deeply(cx, node)
-        return None
 
-
-def nested_too_deeply(cx: SourceReporter, node: ast.FunctionDef) -> None:
-    """Record that a definition nests deeper than Python lets us follow it."""
-    cx.report(
-        Diagnostic(
-            "RX0104", f"`{node.name}` is nested too deeply", cx.source.name_span(node),
-            help="write it in several statements, or in several functions",
-        )
-    )  # fmt: skip
-
-
-def module_of_class(
-    source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
-    check_well_formed: bool = True,
-) -> IRModule | None:  # fmt: skip
-    """The module that a class means; None when mistakes were recorded."""
-    return parse_class(class_context(source, node, environment, reporter, check_well_formed))
+    return attempt(around, node, parse)
 
 
 def parse_definition(
-    source: Source, node: ast.ClassDef | ast.FunctionDef, environment: Environment,
-    reporter: Reporter, decorator: ScriptDecorator, check_well_formed: bool = True,
+    cx: ScriptContext, node: ast.ClassDef | ast.FunctionDef, decorator: ScriptDecorator,
+    check_well_formed: bool = True,
 ) -> IRModule | Function | PrimFunc | Macro | None:  # fmt: skip
     """The module, function or macro of a definition; None when mistakes were recorded.
 
@@ -124,34 +115,30 @@ def parse_definition(
     it is used.
     """
     if isinstance(node, ast.ClassDef):
-        options = read_options(python_context(source, environment, reporter), decorator)
+        options = read_options(cx, decorator)
         check_well_formed = check_well_formed and options.get("check_well_formed", True)
-        with reporter.strictly(options.get("strict")):
-            return module_of_class(source, node, environment, reporter, check_well_formed)
+        with cx.reporter.strictly(options.get("strict")):
+            return module_of_class(cx, node, check_well_formed)
     if decorator.is_macro:
-        try:
-            cx = python_context(source, environment, reporter)
-            return macro_of(cx, node, lambda: environment)
-        except Failed:
-            return None
+        return attempt(cx, node, lambda: macro_of(cx, node, lambda: cx.environment))
     parse = tir_function if decorator.kind == "prim_func" else relax_function
-    return parse(source, node, environment, reporter, decorator, check_well_formed)
+    return parse(cx, node, decorator, check_well_formed)
 
 
 def class_context(
-    source: Source, node: ast.ClassDef, environment: Environment, reporter: Reporter,
-    check_well_formed: bool,
-) -> ClassContext:  # fmt: skip
+    around: ScriptContext, node: ast.ClassDef, check_well_formed: bool
+) -> ClassContext:
     """The state of a class before its members are parsed: their names."""
     functions = [m for m in node.body if isinstance(m, ast.FunctionDef)]
-    macros = {m.name for m in functions if is_macro(m, environment)}
+    macros = {m.name for m in functions if is_macro(m, around.environment)}
     names = [m.name for m in functions if m.name not in macros]
     names += [t.id for m in node.body if isinstance(m, ast.Assign) for t in m.targets
               if isinstance(t, ast.Name)]  # fmt: skip
     module = ModuleContext(node.name, names, check_well_formed)
     # Macros are known by their plain names too, as nothing in the module could have these.
-    known = environment.with_scopes([module.macros, *environment.scopes])
-    cx = ClassContext(source, node, known, reporter, module)
+    scopes = around.environment.scopes
+    known = around.environment.with_scopes([module.macros, *scopes])
+    cx = ClassContext(around.source, node, known, around.reporter, module)
     module.macro_named = lambda callee: macro_named(cx, callee)
     return cx
 
@@ -178,7 +165,11 @@ def is_macro(member: ast.FunctionDef, environment: Environment) -> bool:
     return any(d.is_macro for d in script_decorators(member, environment))
 
 
-def parse_class(cx: ClassContext) -> IRModule | None:
+def module_of_class(
+    around: ScriptContext, node: ast.ClassDef, check_well_formed: bool = True
+) -> IRModule | None:
+    """The module that a class means; None when mistakes were recorded."""
+    cx = class_context(around, node, check_well_formed)
     check_bases(cx)
     for member in cx.node.body:
         try:
@@ -186,11 +177,14 @@ def parse_class(cx: ClassContext) -> IRModule | None:
         except Failed:
             cx.module.broken.update(n for n in names_inside(member) if n in cx.module.global_vars)
     for name, definition in cx.tir.items():
-        parse_member_prim_func(cx, name, definition)
+        checked = cx.module.check_well_formed
+        enter(cx, name, tir_function(cx, definition, cx.decorators[name], checked, cx.module))
     for name, definition in cx.relax.items():
         parse_member_header(cx, name, definition)
     parse_member_functions(cx)
-    take_in(cx)
+    for name, function in cx.module.adopted.items():  # from outside, as they were mentioned
+        cx.module.global_vars[name] = cx.module.var_of(name)
+        cx.parsed[name] = function
     if cx.module.check_well_formed:
         check_devices(cx)
         check_entry_point(cx)
@@ -239,14 +233,11 @@ def check_entry_point(cx: ClassContext) -> None:
     """Criterion 12: a module of Relax functions has one that can be called from outside."""
     functions = [f for f in cx.parsed.values() if isinstance(f, Function)]
     if functions and not cx.module.broken and all(f.is_private for f in functions):
-        cx.report(
-            Diagnostic(
-                "RX0312",
-                f"every function of `{cx.node.name}` is private, so none can be called",
-                cx.source.name_span(cx.node),
-                help="leave out `private=True` of one of them",
-            )
-        )
+        cx.error(
+            cx.source.name_span(cx.node), "RX0312",
+            f"every function of `{cx.node.name}` is private, so none can be called",
+            help="leave out `private=True` of one of them",
+        )  # fmt: skip
 
 
 def parse_member(cx: ClassContext, member: ast.stmt) -> None:
@@ -266,7 +257,7 @@ def parse_member(cx: ClassContext, member: ast.stmt) -> None:
             help = "decorate it with `@R.function` or `@T.prim_func`"
             if not isinstance(member, ast.AsyncFunctionDef):
                 help = "write it outside the class"
-            raise cx.report(Diagnostic("RX0104", message, place, help=help))
+            raise cx.error(place, "RX0104", message, help=help)
 
 
 def declare(cx: ClassContext, name: str, member: ast.FunctionDef) -> None:
@@ -277,10 +268,10 @@ def declare(cx: ClassContext, name: str, member: ast.FunctionDef) -> None:
         return
     before = cx.relax.get(name) or cx.tir.get(name)
     if before is not None:
-        at = cx.source.name_span(member)
-        labels = (Label(cx.source.name_span(before), "the first one"),)
-        message = f"the module has two functions `{name}`"
-        raise cx.report(Diagnostic("RX0302", message, at, labels, help="rename one of them"))
+        raise cx.error(
+            cx.source.name_span(member), "RX0302", f"the module has two functions `{name}`",
+            labels=[(cx.source.name_span(before), "the first one")], help="rename one of them",
+        )  # fmt: skip
     decorator = our_decorator(cx, member)
     cx.decorators[name] = decorator
     (cx.tir if decorator.kind == "prim_func" else cx.relax)[name] = member
@@ -301,13 +292,6 @@ def member_of_module(cx: ClassContext, node: ast.expr) -> Any:
     if isinstance(owner, IRModule) and name in owner:
         return owner, name
     return parse_expr(cx, node)
-
-
-def take_in(cx: ClassContext) -> None:
-    """The functions from outside that were mentioned are functions of the module."""
-    for name, function in cx.module.adopted.items():
-        cx.module.global_vars[name] = cx.module.var_of(name)
-        cx.parsed[name] = function
 
 
 def check_devices(cx: ClassContext) -> None:
@@ -332,24 +316,11 @@ def bind_existing(cx: ClassContext, name: str, node: ast.expr) -> None:
             node, "RX0104", "only functions can be members of a module",
             help="define it outside of the class, where functions can use it as well",
         )  # fmt: skip
-    cx.parsed[name] = adopt_as(cx, cx.module, value, name, node)
-    cx.module.sign(name, function_struct_info(cx.parsed[name]))
+    enter(cx, name, adopt_as(cx, cx.module, value, name, node))
 
 
-def parse_member_prim_func(cx: ClassContext, name: str, node: ast.FunctionDef) -> None:
-    try:
-        options = read_options(cx, cx.decorators[name])
-        checked = cx.module.check_well_formed and options.get("check_well_formed", True)
-        function = parse_prim_func(
-            cx.source, node, cx.environment, cx.reporter,
-            private=options.get("private", False), global_vars=cx.module.global_vars,
-            module_name=cx.node.name, module=cx.module, check_well_formed=checked,
-        )  # fmt: skip
-    except Failed:
-        function = None
-    except RecursionError:
-        nested_too_deeply(cx, node)
-        function = None
+def enter(cx: ClassContext, name: str, function: Function | PrimFunc | None) -> None:
+    """Give a function that was parsed to the module."""
     if function is None:
         cx.module.broken.add(name)
         return
@@ -358,50 +329,31 @@ def parse_member_prim_func(cx: ClassContext, name: str, node: ast.FunctionDef) -
 
 
 def parse_member_header(cx: ClassContext, name: str, node: ast.FunctionDef) -> None:
-    inner = relax_context(cx.source, cx.environment, cx.reporter, cx.module)
-    try:
-        header = parse_header(inner, node, read_options(inner, cx.decorators[name]))
-    except Failed:
+    inner = relax_context(cx, cx.module)
+    header = attempt(
+        inner, node, lambda: parse_header(inner, node, read_options(inner, cx.decorators[name]))
+    )
+    if header is None or header.failed:
         cx.module.broken.add(name)
-        return
-    except RecursionError:
-        nested_too_deeply(inner, node)
-        cx.module.broken.add(name)
-        return
-    if header.failed:
-        cx.module.broken.add(name)
-    cx.headers[name] = (inner, header)
-    if header.ret is not None:
-        infos = tuple(p.struct_info for p in header.params)
-        cx.module.sign(name, FuncStructInfo.make(infos, header.ret, header.pure))
+    if header is not None:
+        cx.headers[name] = (inner, header)
+        if header.ret is not None:
+            cx.module.sign(name, header.type_with(header.ret))
 
 
 def parse_member_functions(cx: ClassContext) -> None:
     """Bodies, functions without a declared result before those that call them."""
-    pending = list(cx.headers)
     cx.undeclared = {name for name, (_, h) in cx.headers.items() if h.ret is None}
     for name, (inner, header) in cx.headers.items():
         if header.ret is None and cx.module.reaches(name, name):
             if inner.check_well_formed:
                 refuse_undeclared_recursion(cx, name)
             else:
-                infos = tuple(p.struct_info for p in header.params)
-                known = FuncStructInfo.make(infos, ObjectStructInfo(), header.pure)
-                cx.module.sign(name, known)
-    for name in in_order(cx, pending):
+                cx.module.sign(name, header.type_with(ObjectStructInfo()))
+    for name in in_order(cx, list(cx.headers)):
         inner, header = cx.headers[name]
-        try:
-            function = parse_function(inner, cx.relax[name], header)
-        except Failed:
-            function = None
-        except RecursionError:
-            nested_too_deeply(inner, cx.relax[name])
-            function = None
-        if function is None:
-            cx.module.broken.add(name)
-            continue
-        cx.parsed[name] = function
-        cx.module.sign(name, function_struct_info(function))
+        parse = partial(parse_function, inner, cx.relax[name], header)
+        enter(cx, name, attempt(inner, cx.relax[name], parse))
 
 
 def in_order(cx: ClassContext, names: list[str]) -> list[str]:
@@ -442,7 +394,7 @@ def refuse_undeclared_recursion(cx: ClassContext, name: str) -> None:
     inner, _ = cx.headers[name]
     reaches = cx.module.reaches
     others = [n for n in cx.headers if n != name and reaches(name, n) and reaches(n, name)]
-    inner.error_at(
+    inner.error(
         cx.source.name_span(definition), "RX0308", undeclared_recursion(name, others),
-        f"annotate it: `def {name}(...) -> R.Tensor(...):`",
+        help=f"annotate it: `def {name}(...) -> R.Tensor(...):`",
     )  # fmt: skip

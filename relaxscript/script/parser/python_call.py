@@ -13,13 +13,13 @@ from relaxscript.ir.node import Node
 from relaxscript.script.names.safe_callables import is_safe
 
 from .argument_errors import bind_arguments
-from .diagnostics import Failed
-from .expression import check_size, parse_expr, parse_exprs, parse_mapping
+from .diagnostics import Failed, Failures
+from .expression import check_size, parse_beginning, parse_expr, parse_exprs, parse_mapping
 from .script_context import ScriptContext
 
 __all__ = [
-    "call_python", "callee_of", "check_signature", "parse_arguments", "parse_call",
-    "parse_keywords", "without_parentheses",
+    "call_python", "check_signature", "parse_arguments", "parse_call", "parse_keywords",
+    "without_parentheses",
 ]  # fmt: skip
 
 
@@ -33,16 +33,7 @@ _OF_RELAX = _NAMESPACES[1:3]
 
 
 def parse_call(cx: ScriptContext, node: ast.Call) -> Any:
-    return cx.language.call_value(cx, callee_of(cx, node), node)
-
-
-def callee_of(cx: ScriptContext, node: ast.Call) -> Any:
-    """The value that is called."""
-    cx.around.append(node)
-    try:
-        return parse_expr(cx, node.func)
-    finally:
-        cx.around.pop()
+    return cx.language.call_value(cx, parse_beginning(cx, node.func, node), node)
 
 
 def call_python(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:
@@ -90,12 +81,9 @@ def without_parentheses(cx: ScriptContext, node: ast.Call) -> dict[str, Any]:
     """Help for `x.shape()`: an attribute that is no method is not called."""
     if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
         return {}
-    func, whole = cx.span(node.func), cx.span(node)
-    if func is None or whole is None:
-        return {}
-    written = func.text
-    edit = Edit(whole, written)
-    return {"help": f"leave the parentheses out: `{written}`", "edits": [edit]}
+    written = cx.span(node.func).text
+    edits = [Edit(cx.span(node), written)]
+    return {"help": f"leave the parentheses out: `{written}`", "edits": edits}
 
 
 def check_signature(
@@ -118,23 +106,18 @@ def signature_of(callee: Any) -> Signature | None:
 
 def parse_arguments(cx: ScriptContext, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
     """The values of positional and keyword arguments; mistakes in all of them are reported."""
-    failed: Failed | None = None
+    failures = Failures()
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    try:
+    with failures:
         args = parse_exprs(cx, node.args)
-    except Failed as failure:
-        failed = failure
     for keyword in node.keywords:
-        try:
+        with failures:
             if keyword.arg is None:
                 kwargs.update(parse_keywords(cx, keyword.value))
             else:
                 kwargs[keyword.arg] = parse_expr(cx, keyword.value)
-        except Failed as failure:
-            failed = failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     if cx.environment.mode == "data":
         check_size(cx, [*args, *kwargs.values()], node)
     return args, kwargs

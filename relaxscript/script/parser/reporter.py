@@ -91,27 +91,22 @@ class Reporter:
         self.diagnostics.append(diagnostic)
 
     @contextmanager
-    def inside_macro(self, name: str, span: Span | None) -> Iterator[None]:
+    def inside_macro(self, name: str, span: Span) -> Iterator[None]:
         """Mistakes inside are due to the use of a macro at `span`."""
-        with self._used(None if span is None else _Use(Label(span, f"`{name}` is expanded here"))):
+        label = Label(span, f"`{name}` is expanded here")
+        self._expansions.add(label)
+        with self._used(_Use(label)):
             yield
 
     @contextmanager
-    def inside_lambda(self, span: Span | None) -> Iterator[None]:
+    def inside_lambda(self, span: Span) -> Iterator[None]:
         """Mistakes inside that are elsewhere are due to the call of a lambda at `span`."""
-        with self._used(
-            None if span is None else _Use(Label(span, "called here"), of_mistakes=True)
-        ):
+        with self._used(_Use(Label(span, "called here"), of_mistakes=True)):
             yield
 
     @contextmanager
-    def _used(self, use: _Use | None) -> Iterator[None]:
-        if use is None:
-            yield
-            return
+    def _used(self, use: _Use) -> Iterator[None]:
         self._uses.append(use)
-        if not use.of_mistakes:
-            self._expansions.add(use.label)
         try:
             yield
         finally:

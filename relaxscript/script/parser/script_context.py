@@ -109,11 +109,21 @@ class ScriptContext(SourceReporter):
         """A finding with all that is known of it where it is found."""
         if diagnostic.code not in _OF_NAMES or diagnostic.span is None:
             return diagnostic
+        start = diagnostic.span.start
         for outer in reversed(self.around):
-            span = self.span(outer.func if isinstance(outer, ast.Call) else outer)
-            if span is not None and span.start == diagnostic.span.start:
+            if self.span(outer.func if isinstance(outer, ast.Call) else outer).start == start:
                 diagnostic = self.language.explain(self, diagnostic, outer)
         return diagnostic
+
+    @contextmanager
+    def state(self, **inner: Any) -> Iterator[None]:
+        """Inside, these parts of the state are others."""
+        outer = {name: getattr(self, name) for name in inner}
+        vars(self).update(inner)
+        try:
+            yield
+        finally:
+            vars(self).update(outer)
 
     def known_names(self) -> list[str]:
         """Every name that can be used here, for suggestions."""

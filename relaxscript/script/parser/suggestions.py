@@ -170,9 +170,7 @@ def _explain_called(cx: ScriptContext, diagnostic: Diagnostic, node: ast.Call) -
 
 
 def _with_fix(cx: ScriptContext, diagnostic: Diagnostic, node: ast.AST, text: str) -> Diagnostic:
-    span = cx.span(node)
-    fix = () if span is None else (Edit(span, text),)
-    return replace(diagnostic, help=did_you_mean(text), fix=fix)
+    return replace(diagnostic, help=did_you_mean(text), fix=(Edit(cx.span(node), text),))
 
 
 def _leads_nowhere(cx: ScriptContext, meant: str, node: ast.Attribute) -> bool:

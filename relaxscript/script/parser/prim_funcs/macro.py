@@ -14,11 +14,11 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import PrimFunc, SeqStmt, Stmt
+from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.macro import (
     Macro,
     Returned,
-    bind_macro_arguments,
     check_depth,
     define_macro,
     inside_macro,
@@ -74,7 +74,7 @@ def expand_macro(cx: TirContext, macro: Macro, held: tuple[Any, ...], node: ast.
     args = [*held, *(macro_argument(value) for value in args)]
     kwargs = {name: macro_argument(value) for name, value in kwargs.items()}
     check_depth(cx, macro, node)
-    values = bind_macro_arguments(cx, macro, node, args, kwargs)
+    values = bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
     place_statements(cx, statements_of(cx, macro, node, values), node)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from relaxscript.errors import OperandError, did_you_mean
+from relaxscript.errors import did_you_mean
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, Tuple, TupleGetItem
@@ -29,10 +29,9 @@ from relaxscript.script.parser.expression import parse_expr, python_attribute, p
 from relaxscript.script.parser.module_context import ModuleName
 
 from .context import RelaxContext
-from .expression import as_leaf, compute
+from .expression import as_leaf, build, compute
 from .index import tensor_index
 from .name import adopt_value, declare_function, global_var
-from .operand_errors import operand_error
 
 __all__ = [
     "Method", "attribute_of", "known_dimensions", "known_length", "method_call",
@@ -117,11 +116,7 @@ def inspect_at_run_time(
     """A property that only the running program knows of a tensor."""
     first = as_leaf(cx, given[0], owner)
     _of_tensor(cx, first, node, owner)
-    try:
-        call: Expr = operator.build([first, *given[1:]])
-    except OperandError as error:
-        raise operand_error(cx, error, node, None, operator) from None
-    return call.replace(span=cx.source.span(node))
+    return build(cx, operator, [first, *given[1:]], node)
 
 
 def _of_tensor(cx: RelaxContext, value: Expr, node: ast.expr, owner: ast.expr) -> TensorStructInfo:
@@ -162,11 +157,8 @@ def _method(cx: RelaxContext, name: str) -> Operator | None:
     found = _SYNONYMS.get(name, name)
     for full in (f"relax.{found}", f"relax.nn.{found}"):
         operator = REGISTRY.get(full)
-        if (
-            operator
-            and operator.parameters
-            and operator.parameters[0].wants in ("tensor", "scalar")
-        ):
+        first = operator.parameters[:1] if operator else ()
+        if any(parameter.wants in ("tensor", "scalar") for parameter in first):
             return operator
     return None
 
@@ -176,13 +168,11 @@ def _tensor_attribute(cx: RelaxContext, owner: Expr, node: ast.Attribute) -> Any
     info = _of_tensor(cx, leaf, node, node.value)
     match node.attr:
         case "T":
-            call: Expr = permute_dims.build([leaf])
-            return call.replace(span=cx.source.span(node))
+            return build(cx, permute_dims, [leaf], node)
         case "shape" if info.dims is not None:
             return known_dims(info.dims)
         case "shape":
-            shape: Expr = shape_of.build([leaf])
-            return shape.replace(span=cx.source.span(node))
+            return build(cx, shape_of, [leaf], node)
         case "dtype" if not info.dtype.is_void:
             return info.dtype
         case "ndim" if info.ndim >= 0:
@@ -303,15 +293,23 @@ def shape_item(cx: RelaxContext, dims: Dims, index: Any, node: ast.Subscript) ->
             return dims[index]
     if isinstance(index, IntImm):
         index = index.value
+    _check_index(cx, index, len(dims), ("shape", "dimension"), node)
+    return dims[index]
+
+
+def _check_index(
+    cx: RelaxContext, index: Any, count: int, words: tuple[str, str], node: ast.Subscript
+) -> None:
+    """Refuse what is no whole number that names a part; `words` are for the whole and a part."""
+    whole, part = words
     if not isinstance(index, int) or isinstance(index, bool):
-        raise cx.error(node.slice, "RX0208", "the index of a shape is a whole number written out")
-    count = len(dims)
+        message = f"the index of a {whole} is a whole number written out"
+        raise cx.error(node.slice, "RX0208", message)
     if not -count <= index < count:
         raise cx.error(
-            node.slice, "RX0208", f"the shape has no dimension {index}",
-            labels=[(node.value, f"has {count} dimension{'s' if count != 1 else ''}")],
+            node.slice, "RX0208", f"the {whole} has no {part} {index}",
+            labels=[(node.value, f"has {count} {part}{'s' if count != 1 else ''}")],
         )  # fmt: skip
-    return dims[index]
 
 
 def tuple_field(
@@ -324,13 +322,7 @@ def tuple_field(
         with cx.at(node.slice):
             chosen = range(count)[index]
         return tuple(TupleGetItem.make(owner, i, span, span=span) for i in chosen)
-    if not isinstance(index, int) or isinstance(index, bool):
-        raise cx.error(node.slice, "RX0208", "the index of a tuple is a whole number written out")
-    if not -count <= index < count:
-        raise cx.error(
-            node.slice, "RX0208", f"the tuple has no field {index}",
-            labels=[(node.value, f"has {count} field{'s' if count != 1 else ''}")],
-        )  # fmt: skip
+    _check_index(cx, index, count, ("tuple", "field"), node)
     return TupleGetItem.make(owner, index % count, cx.source.span(node.value), span=span)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from relaxscript.script.names.relax_forms import MatchCastValue, const
 from relaxscript.script.names.tir_types import ScalarType
 from relaxscript.script.parser.annotation import parse_annotation
 from relaxscript.script.parser.annotation_cache import recall, remember
-from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
+from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, Failures
 from relaxscript.script.parser.dimensions import Dim, Dims
 from relaxscript.script.parser.expression import parse_expr, python_items
 from relaxscript.script.parser.fixits import between
@@ -55,8 +56,8 @@ from .operand_errors import label_declaration, note_deferred_checks, operand_err
 from .signature import is_bare_tuple, shape_declaration
 
 __all__ = [
-    "bind", "constant_of", "items_of", "keep", "no_name", "parse_annotated", "parse_assign",
-    "parse_assign_all", "parse_effect",
+    "bind", "constant_of", "items_of", "keep", "no_name", "normal", "parse_annotated",
+    "parse_assign", "parse_assign_all", "parse_effect",
 ]  # fmt: skip
 
 
@@ -91,15 +92,13 @@ def parse_assign_all(cx: RelaxContext, targets: Sequence[ast.expr], value: ast.e
 def _declares_several(cx: RelaxContext, targets: Sequence[ast.expr], value: ast.expr) -> bool:
     match targets, value:
         case [ast.Tuple(elts=names)], ast.Tuple(elts=values) if len(names) == len(values):
-            pairs = [
-                (n, shape_declaration(cx, n.id, v))
-                for n, v in zip(names, values)
-                if isinstance(n, ast.Name)
-            ]
-            if pairs and all(var is not None for _, var in pairs) and len(pairs) == len(names):
-                for name, var in pairs:
-                    cx.bind_name(name.id, var)
-                return True
+            pairs = [(n.id, v) for n, v in zip(names, values) if isinstance(n, ast.Name)]
+            declared = {name: shape_declaration(cx, name, v) for name, v in pairs}
+            if not declared or len(pairs) < len(names) or None in declared.values():
+                return False
+            for name, var in declared.items():
+                cx.bind_name(name, var)
+            return True
     return False
 
 
@@ -188,7 +187,7 @@ def parts_of_tuple(
 ) -> list[Any]:
     if isinstance(value, Tuple):
         return list(value.fields)
-    dims = None if isinstance(value, Tuple) else known_dimensions(cx, value)
+    dims = known_dimensions(cx, value)
     if dims is not None:
         return list(dims)
     leaf = as_leaf(cx, value, node)
@@ -210,12 +209,9 @@ def parts_of_tuple(
 
 # statement = name ":" annotation "=" expression
 def parse_annotated(
-    cx: RelaxContext,
-    node: ast.AnnAssign,
-    target: ast.Name,
-    annotation: ast.expr,
+    cx: RelaxContext, node: ast.AnnAssign, target: ast.Name, annotation: ast.expr,
     value: ast.expr | None,
-) -> None:
+) -> None:  # fmt: skip
     if value is None:
         raise cx.error(
             node, "RX0104", f"`{target.id}` is annotated but not given a value",
@@ -226,21 +222,18 @@ def parse_annotated(
         bind_recalled(cx, target, annotation, value, likely)
         return
     # The value comes first: a match_cast in it may bind dimensions of the annotation.
-    failed: Failed | None = None
-    found: Any = None
-    try:
+    found, failures = None, Failures()
+    with failures:
         found = parse_expr(cx, value)
-    except Failed as failure:
-        failed = failure
+    if failures.last is not None:
         forget_dimensions(cx, value)
-    if failed is None and is_bare_tuple(cx, annotation):
+    elif is_bare_tuple(cx, annotation):
         found = normal(cx, expr_of(cx, found, value), value)
         if isinstance(cx.builder.struct_info(found), TupleStructInfo):
             bind(cx, target, found, value)
             return
     info = _declared_beside(cx, found, annotation)
-    if failed is not None:
-        raise failed
+    failures.settle()
     bind(cx, target, found, value, info, annotation)
 
 
@@ -278,10 +271,7 @@ def bind_recalled(
         info = _declared_beside(cx, value, annotation)
         bind(cx, target, value, node, info, annotation)
         return
-
-    def read() -> StructInfo:
-        return parse_annotation(cx, annotation)
-
+    read = partial(parse_annotation, cx, annotation)
     bind_value(cx, target, value, node, read, annotation, likely)
     cx.annotated[cx.names[target.id]] = annotation
 
@@ -306,16 +296,11 @@ def bind(
             return
         case bool() | int() | float() | np.generic():
             value = constant_of(cx, value, node)
-        case Expr():
-            pass
-        case list() if annotation is None:
-            # A list belongs to the parser; what is in it is computed here, once.
-            cx.bind_name(name, [keep(cx, v, node) for v in value])
-            return
-        case tuple():
+        case Expr() | tuple():
             value = expr_of(cx, value, node)
         case _ if annotation is None:
-            cx.bind_name(name, value)
+            # A list belongs to the parser; what is in it is computed here, once.
+            cx.bind_name(name, keep(cx, value, node))
             return
         case _:
             value = expr_of(cx, value, node)
@@ -454,10 +439,8 @@ def parse_effect(cx: RelaxContext, node: ast.expr) -> None:
     finally:
         note_deferred_checks(cx, node, value=value)
     match var.struct_info:
-        case TupleStructInfo(fields=()):
+        case TupleStructInfo(fields=()) | ObjectStructInfo():
             return
-    if isinstance(var.struct_info, ObjectStructInfo):
-        return
     raise cx.error(
         node, "RX0104", "the value of this expression is not used", help="bind it: `y = ...`"
     )

@@ -32,9 +32,9 @@ def parse_stmts(cx: RelaxContext, body: Iterable[ast.stmt]) -> None:
         except Failed:
             forget(cx, statement)
         except RecursionError:
-            cx.error_at(
+            cx.error(
                 first_word(cx.source, statement) or cx.source.span(statement), "RX0104",
-                "this is nested too deeply", "write it in several statements or functions",
+                "this is nested too deeply", help="write it in several statements or functions",
             )  # fmt: skip
             forget(cx, statement)
         if over:
@@ -70,7 +70,6 @@ def forget_dimensions(cx: RelaxContext, value: ast.AST) -> None:
                         cx.bind_name(name, UNKNOWN)
 
 
-def span_of_body(cx: RelaxContext, body: Sequence[ast.stmt]) -> Span | None:
+def span_of_body(cx: RelaxContext, body: Sequence[ast.stmt]) -> Span:
     """From the first statement to the last."""
-    first, last = cx.source.span(body[0]), cx.source.span(body[-1])
-    return first if first is None or last is None else first.cover(last)
+    return cx.source.span(body[0]).cover(cx.source.span(body[-1]))

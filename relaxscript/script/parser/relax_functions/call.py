@@ -9,11 +9,11 @@ Start reading at `operator_call`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.analysis.derive import check_argument_count
-from relaxscript.errors import Diagnostic, OperandError, Span, did_you_mean
+from relaxscript.errors import OperandError, Span, did_you_mean
 from relaxscript.ir.field_types import FieldError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.prim_checks import reason
@@ -30,7 +30,7 @@ from relaxscript.script.parser.annotation import (
     parse_annotation,
 )
 from relaxscript.script.parser.argument_errors import argument_error
-from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, PartlyFailed
+from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, Failures, PartlyFailed
 from relaxscript.script.parser.dimensions import plain
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
 from relaxscript.script.parser.fixits import by_position, gather, leave_out_argument
@@ -76,19 +76,16 @@ def match_cast_call(cx: RelaxContext, node: ast.Call) -> MatchCastValue:
             node, "RX0103", "`R.match_cast` takes a value and an annotation",
             help='write `R.match_cast(x, R.Tensor((n, 4), "float32"))`',
         )  # fmt: skip
-    value, failed = None, None
-    try:
+    value, failures = None, Failures()
+    with failures:
         value = parse_expr(cx, given["value"])
         if isinstance(value, Expr):
             value = as_leaf(cx, value, given["value"])
-    except Failed as failure:
-        failed = failure
     annotation = given["struct_info"]
     with cx.unbound_dimensions():
         info = parse_annotation(cx, annotation)
     check_dimensions_bound(cx, info, annotation, set(definable_shape_vars(info)))
-    if failed is not None:
-        raise failed
+    failures.settle()
     return MatchCastValue(value, info)
 
 
@@ -199,7 +196,6 @@ def build_call(cx: RelaxContext, made: OperatorCall) -> Any:
     args = [plain(argument(cx, a, n)) for a, n in with_places(cx, args, node)]
     kwargs = {key: plain(argument(cx, value, node)) for key, value in kwargs.items()}
     made = OperatorCall(operator, node, args, kwargs)
-    _name_dimensions(cx, made)
     _find_named(cx, made)
     try:
         call = operator.build(args, kwargs)
@@ -247,45 +243,28 @@ def explain_arguments(cx: RelaxContext, made: OperatorCall) -> None:
         if len(node.args) != len(args):
             return
         edit, written = gather(cx.source, node.args[index : index + count])
-        name = operator.parameters[index].name
-        callee = ast.unparse(node.func)
+        name, callee = operator.parameters[index].name, ast.unparse(node.func)
         said = f"`{callee}` takes `{name}` as one tuple"
-        help = f"write `{written}`"
-        raise cx.report(Diagnostic("RX0103", said, edit.span, help=help, fix=(edit,)))
-
-
-def _name_dimensions(cx: RelaxContext, made: OperatorCall) -> None:
-    """`R.reshape(x, ("n", 4))`: a dimension in quotes is the one of that name."""
-    operator, node, args, kwargs = made
-    for position, parameter in enumerate(operator.parameters):
-        if parameter.kind != "shape":
-            continue
-        if position < len(args):
-            place = node.args[position] if len(node.args) == len(args) else node
-            args[position] = _named_dimensions(cx, args[position], place)
-        elif parameter.name in kwargs:
-            kwargs[parameter.name] = _named_dimensions(cx, kwargs[parameter.name], node)
+        raise cx.error(edit.span, "RX0103", said, help=f"write `{written}`", fix=written)
 
 
 def _find_named(cx: RelaxContext, made: OperatorCall) -> None:
-    """`R.to_vdevice(x, "llvm:1")`: strings name virtual devices and functions of the module."""
+    """Strings name dimensions, virtual devices and functions: `R.reshape(x, ("n", 4))`."""
     operator, node, args, kwargs = made
+    places: dict[Any, ast.expr] = dict(enumerate(node.args))
+    places.update({k.arg: k.value for k in node.keywords})
     for position, parameter in enumerate(operator.parameters):
-        find = _finder(cx, parameter)
         given: Any = args if position < len(args) else kwargs
         key: Any = position if position < len(args) else parameter.name
-        if find is None or (given is kwargs and key not in kwargs):
+        if given is kwargs and key not in kwargs:
             continue
-        nodes = dict(enumerate(node.args)) | {k.arg: k.value for k in node.keywords}
-        given[key] = find(cx, parameter, given[key], nodes.get(key, node))
-
-
-def _finder(
-    cx: RelaxContext, parameter: Parameter
-) -> Callable[[RelaxContext, Parameter, Any, ast.expr], Any] | None:
-    if parameter.annotation == "VirtualDevice":
-        return _vdevice_named
-    return _function_named if parameter.wants == "function" else None
+        if parameter.kind == "shape":
+            known = given is args and len(node.args) == len(args)
+            given[key] = _named_dimensions(cx, given[key], places[key] if known else node)
+        elif parameter.annotation == "VirtualDevice":
+            given[key] = _vdevice_named(cx, parameter, given[key], places.get(key, node))
+        elif parameter.wants == "function":
+            given[key] = _function_named(cx, given[key], places.get(key, node))
 
 
 def _vdevice_named(cx: RelaxContext, parameter: Parameter, value: Any, node: ast.expr) -> Any:
@@ -296,7 +275,7 @@ def _vdevice_named(cx: RelaxContext, parameter: Parameter, value: Any, node: ast
     return known_vdevice(cx, value, asked, node)
 
 
-def _function_named(cx: RelaxContext, parameter: Parameter, value: Any, node: ast.expr) -> Any:
+def _function_named(cx: RelaxContext, value: Any, node: ast.expr) -> Any:
     if not isinstance(value, str):
         return value
     known = cx.module.global_vars.get(value)
@@ -363,26 +342,24 @@ def function_call(cx: RelaxContext, callee: Expr, node: ast.Call) -> Call:
         raise cx.error(
             stray, "RX0103", "a Relax function takes positional arguments only",
             help="give the arguments in the order of the parameters",
-            edits=by_position(cx.source, definition_of(cx, callee), node),
+            edits=by_position(
+                cx.source, cx.module.definitions.get(getattr(callee, "name_hint", "")), node
+            ),
         )  # fmt: skip
     check_recursion(cx, callee, node)
     # The callee is evaluated first; what cannot be called is said after its arguments.
-    target, uncallable = callee, None
-    try:
+    target, uncallable = callee, Failures()
+    with uncallable:
         target = as_leaf(cx, callee, node.func)
-    except Failed as failure:
-        uncallable = failure
     try:
         values = call_operands(cx, node.args)
     except PartlyFailed as failure:
-        if uncallable is not None:
-            raise uncallable from None
+        uncallable.settle()
         # A PrimFunc is not called in this way anyway.
         if failure.values is not None and not is_prim_func(cx, getattr(callee, "name_hint", "")):
             check_count(cx, callee_type(cx, callee, node), len(failure.values), node)
         raise
-    if uncallable is not None:
-        raise uncallable
+    uncallable.settle()
     args = tuple([as_leaf(cx, expr_of(cx, v, n), n) for v, n in with_places(cx, values, node)])
     spans = tuple([cx.source.span(n) for _, n in with_places(cx, values, node)])
     infos = results_of(cx, callee_type(cx, target, node), node)
@@ -411,11 +388,6 @@ def check_count(cx: RelaxContext, callee: FuncStructInfo, given: int, node: ast.
         check_argument_count(callee, given)
     except OperandError as error:
         raise operand_error(cx, error, node, None) from None
-
-
-def definition_of(cx: RelaxContext, callee: Expr) -> ast.FunctionDef | None:
-    """The definition of a function of the module, where it is in the same class."""
-    return cx.module.definitions.get(getattr(callee, "name_hint", ""))
 
 
 def results_of(cx: RelaxContext, info: FuncStructInfo, node: ast.Call) -> tuple[StructInfo, ...]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import Diagnostic, Edit, Source, Span
+from relaxscript.errors import Diagnostic, Edit, Span
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
-from relaxscript.ir.struct_info import StructInfo
-from relaxscript.script.parser.environment import Environment
+from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.script.parser.fixits import between
 from relaxscript.script.parser.module_context import ModuleContext
-from relaxscript.script.parser.reporter import Reporter
 from relaxscript.script.parser.script_context import Language, ScriptContext
 
 __all__ = ["DataflowLocal", "Header", "RelaxContext"]
@@ -47,6 +45,10 @@ class Header:
     gathered: dict[str, Any] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
 
+    def type_with(self, ret: StructInfo) -> FuncStructInfo:
+        """The type of the function where its result is this."""
+        return FuncStructInfo.make(tuple(p.struct_info for p in self.params), ret, self.pure)
+
 
 class RelaxContext(ScriptContext):
     """One Relax function that is being parsed; `dims` holds the shape variables in scope by name.
@@ -54,11 +56,8 @@ class RelaxContext(ScriptContext):
     A context is used for one function, and for those inside it.
     """
 
-    def __init__(
-        self, source: Source, environment: Environment, reporter: Reporter, module: ModuleContext,
-        language: Language,
-    ) -> None:  # fmt: skip
-        super().__init__(source, environment, reporter, language)
+    def __init__(self, around: ScriptContext, module: ModuleContext, language: Language) -> None:
+        super().__init__(around.source, around.environment, around.reporter, language)
         self.module = module
         self.builder = BlockBuilder()
         self.builder.share_signatures(module.signatures)
@@ -82,7 +81,7 @@ class RelaxContext(ScriptContext):
         # The dimensions that a cast with a mistake was to bind.
         self.unknown_dims: set[PrimVar] = set()
         self.introduces = False
-        self.binding = 0
+        self.binding = False
         self.in_function_type = False
         self.names_dims = False
         self.unbound_code = "RX0305"
@@ -144,30 +143,16 @@ class RelaxContext(ScriptContext):
     @contextmanager
     def new_dimensions(self) -> Iterator[None]:
         """New names are new dimensions inside, as in the annotations of parameters."""
-        outer, self.introduces = self.introduces, True
-        try:
-            with self.unbound_dimensions():
-                yield
-        finally:
-            self.introduces = outer
+        with self.state(introduces=True), self.unbound_dimensions():
+            yield
 
-    @contextmanager
-    def unquoted_dimensions(self) -> Iterator[None]:
+    def unquoted_dimensions(self) -> AbstractContextManager[None]:
         """A name that means nothing yet is a dimension inside, without quotes."""
-        outer, self.names_dims = self.names_dims, True
-        try:
-            yield
-        finally:
-            self.names_dims = outer
+        return self.state(names_dims=True)
 
-    @contextmanager
-    def unbound_dimensions(self) -> Iterator[None]:
+    def unbound_dimensions(self) -> AbstractContextManager[None]:
         """Dimensions that have no value yet may be named inside: this is where they get one."""
-        self.binding += 1
-        try:
-            yield
-        finally:
-            self.binding -= 1
+        return self.state(binding=True)
 
     # ---- names
 

@@ -9,11 +9,11 @@ A condition that is a value of Python chooses now, as Python's own `if` does.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
-from relaxscript.errors import Edit, OperandError, Span
+from relaxscript.errors import Edit, OperandError
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, If, LeafExpr, SeqExpr, Tuple
@@ -39,23 +39,21 @@ __all__ = ["leave_step", "parse_conditional", "parse_for", "parse_if"]
 def parse_for(cx: RelaxContext, node: ast.For) -> None:
     """`for` over values known now: each step is written out, as Python would run it."""
     items = parse_iterable(cx, node.iter, ItemUse.LOOP)
-    outer, cx.unrolling = cx.unrolling, True
     outputs = cx.outputs
     inside = {t for ts in last_targets(node.body).values() for t in ts}
     breaks = any(isinstance(inner, ast.Break) for inner in ast.walk(node))
-    try:
-        for index, item in enumerate(items):
-            count_step(cx, node.iter)
-            final = breaks or index == len(items) - 1
-            cx.outputs = outputs if final else outputs - inside
-            step(cx, node, item)
-        cx.outputs = outputs
-        parse_in_place(cx, node.orelse)
-    except LoopExit as end:
-        if not end.leaves:
-            raise
-    finally:
-        cx.outputs, cx.unrolling = outputs, outer
+    with cx.state(outputs=outputs, unrolling=True):
+        try:
+            for index, item in enumerate(items):
+                count_step(cx, node.iter)
+                final = breaks or index == len(items) - 1
+                cx.outputs = outputs if final else outputs - inside
+                step(cx, node, item)
+            cx.outputs = outputs
+            parse_in_place(cx, node.orelse)
+        except LoopExit as end:
+            if not end.leaves:
+                raise
 
 
 def step(cx: RelaxContext, node: ast.For, item: Any) -> None:
@@ -138,20 +136,19 @@ def examine(cx: RelaxContext, node: ast.If, cond: Expr | None = None) -> None:
         if body and not isinstance(body[-1], ast.Return):
             known = cx.builder.context.branch(cond, taken) if cond is not None else nullcontext()
             with known:
-                examine_branch(cx, body)
+                cx.builder.begin_scope()
+                try:
+                    with inside_branch(cx):
+                        parse_stmts(cx, body)
+                finally:
+                    cx.builder.end_scope()
 
 
-def examine_branch(cx: RelaxContext, body: list[ast.stmt]) -> None:
-    """Report what is wrong in a branch; what it binds is forgotten."""
-    dims, unrolling = dict(cx.dims), cx.unrolling
-    cx.unrolling = False
-    cx.builder.begin_scope()
-    try:
-        with cx.scope():
-            parse_stmts(cx, body)
-    finally:
-        cx.dims, cx.unrolling = dims, unrolling
-        cx.builder.end_scope()
+@contextmanager
+def inside_branch(cx: RelaxContext) -> Iterator[None]:
+    """A scope for names and dimensions; no loop around it goes on inside."""
+    with cx.state(dims=dict(cx.dims), unrolling=False), cx.scope():
+        yield
 
 
 def branches(cx: RelaxContext, node: ast.If, cond: Expr) -> None:
@@ -176,10 +173,10 @@ def branches(cx: RelaxContext, node: ast.If, cond: Expr) -> None:
             ],
             help="the last statement of both branches binds the name that is used afterwards",
         )  # fmt: skip
-    span = cx.source.span(node)
-    choice = If.make(cond, true_branch, false_branch, cx.source.span(node.test), span=span)
+    span, test_span = cx.source.span(node), cx.source.span(node.test)
+    choice = If.make(cond, true_branch, false_branch, test_span, span=span)
     if ends_in_effect(node.body):
-        cx.builder.bind(choice, "_", keyword_span(cx, node))
+        cx.builder.bind(choice, "_", test_span)
         return
     target = assigned_targets(node.body[-1])[0]
     outlives = target in cx.outputs
@@ -208,15 +205,12 @@ def unused_name(cx: RelaxContext, wanted: str) -> str:
     return name
 
 
-def keyword_span(cx: RelaxContext, node: ast.If) -> Span | None:
-    """The condition of an `if`, which is where a missing `else` is shown."""
-    return cx.source.span(node.test)
-
-
 # branch = { statement }
 def one_branch(cx: RelaxContext, body: list[ast.stmt]) -> tuple[str, SeqExpr | None]:
     """The name that the last statement binds, and the branch; None after a mistake."""
-    if returns_early(cx, body):
+    early = next((s for s in body if isinstance(s, ast.Return)), None)
+    if early is not None:
+        returns(cx, early)
         return "", None
     names = ["_"] if ends_in_effect(body) else assigned_names(body[-1])
     if len(names) != 1:
@@ -227,23 +221,16 @@ def one_branch(cx: RelaxContext, body: list[ast.stmt]) -> tuple[str, SeqExpr | N
         return "", None
     name = names[0]
     before = len(cx.reporter.diagnostics)
-    dims, unrolling = dict(cx.dims), cx.unrolling
-    cx.unrolling = False
     cx.builder.begin_scope()
-    try:
-        with cx.scope():
-            if ends_in_effect(body):
-                parse_stmts(cx, body)
-                result: Expr | None = last_effect(cx)
-            else:
-                parse_stmts(cx, body[:-1])
-                result = branch_result(cx, body[-1], name)
-    except Failed:
-        result = None
-    finally:
-        cx.dims, cx.unrolling = dims, unrolling
-    failed = cx.reporter.failed_since(before)
-    if result is None or failed:
+    result: Expr | None = None
+    with suppress(Failed), inside_branch(cx):
+        if ends_in_effect(body):
+            parse_stmts(cx, body)
+            result = last_effect(cx)
+        else:
+            parse_stmts(cx, body[:-1])
+            result = branch_result(cx, body[-1], name)
+    if result is None or cx.reporter.failed_since(before):
         cx.builder.end_scope()
         return name, None
     return name, cx.builder.end_scope(result, span_of_body(cx, body))
@@ -256,15 +243,6 @@ def last_effect(cx: RelaxContext) -> Expr:
     if last is not None and isinstance(info, TupleStructInfo) and not info.fields:
         return last.var
     return Tuple.make(())
-
-
-def returns_early(cx: RelaxContext, body: list[ast.stmt]) -> bool:
-    """True if a branch returns, which only the end of a function may do."""
-    at = next((s for s in body if isinstance(s, ast.Return)), None)
-    if at is None:
-        return False
-    returns(cx, at)
-    return True
 
 
 def returns(

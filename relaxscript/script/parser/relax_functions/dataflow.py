@@ -25,23 +25,14 @@ __all__ = ["parse_with", "stray_output"]
 
 def parse_with(cx: RelaxContext, node: ast.With, block: ast.expr, name: ast.expr | None) -> None:
     """A dataflow block, which is all that `with` opens in Relax."""
-    # A macro that is used in a dataflow block has no block of its own: it is part of this one.
-    if (
-        cx.expanding
-        and len(cx.scopes) == 1
-        and cx.builder.current_block_is_dataflow()
-        and isinstance(block, ast.Call)
-        and parse_expr(cx, block.func) is dataflow
-    ):
-        merge_block(cx, node)
-        return
-    _open_block(cx, node, block, name)
-
-
-def _open_block(cx: RelaxContext, node: ast.With, block: ast.expr, name: ast.expr | None) -> None:
     opened = parse_expr(cx, block.func if isinstance(block, ast.Call) else block)
     if opened is not dataflow:
         raise cx.error(block, "RX0104", "only `with R.dataflow():` has a meaning in Relax")
+    inside = cx.builder.current_block_is_dataflow()
+    if inside and cx.expanding and len(cx.scopes) == 1 and isinstance(block, ast.Call):
+        # A macro that is used in a dataflow block has no block of its own: it is part of this one.
+        merge_block(cx, node)
+        return
     if not isinstance(block, ast.Call):
         written = f"{ast.unparse(block)}()"
         raise cx.error(
@@ -54,7 +45,7 @@ def _open_block(cx: RelaxContext, node: ast.With, block: ast.expr, name: ast.exp
             help=f"leave it out: `with {ast.unparse(block)}:`",
             edits=[leave_out_name(cx.source, block, name)],
         )  # fmt: skip
-    if cx.builder.current_block_is_dataflow():
+    if inside:
         raise cx.error(
             block, "RX0104", "a dataflow block cannot stand inside another",
             help="leave the inner `with` out: its statements belong to the block around it",
@@ -74,20 +65,15 @@ def parse_dataflow(cx: RelaxContext, node: ast.With) -> None:
     if left is not None and left.value is not None and output is None:
         body, names, left = parse_block_return(cx, body, left, left.value)
         last = last_targets(body)
-    outer, cx.outputs = cx.outputs, {t for name in names for t in last.get(name, ())}
-    unrolling, cx.unrolling = cx.unrolling, False
-    cx.leaving = set(names)
+    outputs = {t for name in names for t in last.get(name, ())}
     cx.builder.begin_dataflow()
-    kept: dict[str, Any] = {}
-    inside: list[tuple[str, Any]] = []
     try:
-        with cx.scope():
+        with cx.state(outputs=outputs, leaving=set(names), unrolling=False), cx.scope():
             parse_stmts(cx, body)
             kept = {name: cx.names.get(name, UNKNOWN) for name in names}
             inside = list(cx.scopes[-1])
     finally:
         cx.builder.end_dataflow(cx.source.span(node))
-        cx.outputs, cx.leaving, cx.unrolling = outer, set(), unrolling
     # Where the outputs themselves are wrong, nobody knows what was to leave the block.
     known = not failed_outputs(cx, body, output, before)
     for name, earlier in inside:
@@ -133,13 +119,13 @@ def failed_outputs(
     cx: RelaxContext, body: list[ast.stmt], output: ast.Call | None, before: int
 ) -> bool:
     """True if a mistake was found in `R.output`, or in what is in its place."""
-    at = cx.span(body[-1]) if output is None and body else None
-    if output is not None:
-        at = cx.span(output)
-    elif not body or not isinstance(body[-1], ast.Expr):
+    last = body[-1] if body and isinstance(body[-1], ast.Expr) else None
+    closing = output or last
+    if closing is None:
         return False
+    at = cx.span(closing)
     found = [d.span for d in cx.reporter.diagnostics[before:] if d.severity == "error"]
-    return at is not None and any(span is not None and at.contains(span) for span in found)
+    return any(span is not None and at.contains(span) for span in found)
 
 
 def split_output(cx: RelaxContext, body: list[ast.stmt]) -> tuple[list[ast.stmt], ast.Call | None]:
@@ -192,8 +178,5 @@ def not_an_output(cx: RelaxContext, node: ast.Name, bound: set[str]) -> None:
             help="what was bound before is visible after the block anyway",
         )  # fmt: skip
         return
-    known, cx.names = cx.names, {**cx.names, **dict.fromkeys(bound)}
-    try:
+    with cx.state(names={**cx.names, **dict.fromkeys(bound)}):
         cx.language.undefined(cx, node)
-    finally:
-        cx.names = known

@@ -19,7 +19,7 @@ from relaxscript.script.parser.annotation_help import (
     unknown_extent,
     unquote_dimension,
 )
-from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
+from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, Failures
 from relaxscript.script.parser.dimensions import dimension_names
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
 
@@ -35,7 +35,7 @@ N = TypeVar("N", bound=Node)
 
 
 def parse_name(cx: RelaxContext, node: ast.Name) -> Any:
-    # The commonest expression: what the base class does is here once more.
+    # The commonest expression: what other languages do is here once more.
     found = cx.names.get(node.id, cx)
     if cx.inside_string is not None:
         found = cx.dims.get(node.id, found)
@@ -82,17 +82,14 @@ def parsed_string(cx: RelaxContext, node: ast.Constant) -> ast.expr:
 def parse_dimensions(cx: RelaxContext, nodes: list[ast.expr]) -> list[PrimExpr]:
     """Several dimensions; mistakes in all of them are reported."""
     found: list[PrimExpr] = []
-    failed: Failed | None = None
+    failures = Failures()
     for node in nodes:
-        try:
+        with failures:
             if isinstance(node, ast.Starred):
                 found.extend(as_dimension(cx, v, node) for v in parse_iterable(cx, node.value))
             else:
                 found.append(parse_dimension(cx, node))
-        except Failed as failure:
-            failed = failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     return found
 
 
@@ -123,8 +120,7 @@ def parse_dimension(cx: RelaxContext, node: ast.expr) -> PrimExpr:
 def string_dimension(cx: RelaxContext, node: ast.Constant, whole: bool = True) -> PrimExpr:
     """A dimension in quotes; the value of a scalar may be something else than `whole`."""
     inner = parsed_string(cx, node)
-    outer, cx.inside_string = cx.inside_string, node
-    try:
+    with cx.state(inside_string=node):
         if isinstance(inner, ast.Name):
             named = named_dimension(cx, inner.id, node)
             return as_dimension(cx, named, node) if whole else named
@@ -135,8 +131,6 @@ def string_dimension(cx: RelaxContext, node: ast.Constant, whole: bool = True) -
         if isinstance(value, PrimExpr) and not whole:
             return value
         return as_dimension(cx, value, node)
-    finally:
-        cx.inside_string = outer
 
 
 def named_dimension(cx: RelaxContext, name: str, node: ast.expr) -> PrimExpr:
@@ -157,30 +151,24 @@ def named_dimension(cx: RelaxContext, name: str, node: ast.expr) -> PrimExpr:
 
 def is_undefined(cx: RelaxContext, name: str) -> bool:
     """True if a name means nothing at all, neither in the script nor in Python around it."""
-    if name in cx.names or name == cx.module.name:
-        return False
-    try:
-        cx.environment.lookup(name)
-    except KeyError:
-        return True
-    return False
+    return name not in cx.names and name != cx.module.name and not cx.environment.has(name)
 
 
 def undefined_dimension(cx: RelaxContext, name: str, node: ast.expr) -> Failed:
-    near = cx.near(name, cx.dims)
+    near = None if cx.introduces and len(name) < 3 else cx.near(name, cx.dims)
     cx.names.setdefault(name, UNKNOWN)  # said once
-    if cx.introduces and near is not None and len(name) < 3:
-        near = None
-    message = f"the dimension `{name}` is not defined here"
+    fix = near
     if near is not None:
-        return cx.error(node, "RX0109", message, help=did_you_mean(near), fix=near)
-    if cx.introduces:
+        help = did_you_mean(near)
+    elif not cx.introduces:
+        help = f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`'
+    elif name == "_":
+        help = unknown_extent
+    else:
         help = f'write `"{name}"`, or declare it in the body: `{name} = T.int64()`'
-        if name == "_":
-            return cx.error(node, "RX0109", message, help=unknown_extent)
-        return cx.error(node, "RX0109", message, help=help, fix=f'"{name}"')
-    help = f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`'
-    return cx.error(node, "RX0109", message, help=help)
+        fix = f'"{name}"'
+    message = f"the dimension `{name}` is not defined here"
+    return cx.error(node, "RX0109", message, help=help, fix=fix)
 
 
 def as_dimension(cx: RelaxContext, value: Any, node: ast.expr) -> PrimExpr:

@@ -4,7 +4,7 @@
     call       = operator "(" arguments ")" | function "(" operands ")" | form "(" arguments ")"
     function   = "cls" "." name | local function | extern function
 
-Start reading at `operand`.
+Start reading at `as_leaf`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from relaxscript.script.names import relax_forms
 from relaxscript.script.names.annotations import AnnotationForm
 from relaxscript.script.names.relax_forms import MatchCastValue
 from relaxscript.script.parser.annotation import form_subscript
-from relaxscript.script.parser.diagnostics import Failed
+from relaxscript.script.parser.diagnostics import Failed, Failures
 from relaxscript.script.parser.dimensions import Dims, plain
 from relaxscript.script.parser.expression import compute_before, parse_expr, python_operation
 from relaxscript.script.parser.fixits import between
@@ -37,6 +37,7 @@ from .operand_errors import note_deferred_checks, operand_error, operand_nodes
 __all__ = [
     "as_leaf",
     "bind_cast",
+    "build",
     "compute",
     "expr_of",
     "is_deferred",
@@ -48,14 +49,6 @@ __all__ = [
 
 
 # ---- operands
-
-
-def operand(cx: RelaxContext, node: ast.expr) -> Expr:
-    """A Relax operand; whatever is not a leaf is bound to a variable, blamed here."""
-    value = parse_expr(cx, node)
-    if isinstance(value, LeafExpr) and type(value) is not Tuple:
-        return value
-    return as_leaf(cx, expr_of(cx, value, node), node)
 
 
 def as_leaf(cx: RelaxContext, expr: Expr, node: ast.AST) -> Expr:
@@ -127,15 +120,12 @@ def tuple_of(cx: RelaxContext, values: Sequence[Any], node: ast.AST) -> Expr:
         dims = [as_dimension(cx, d, n) for d, n in zip(values, parts)]
         return ShapeExpr.make(tuple(dims), span=cx.source.span(node))
     fields: list[Expr] = []
-    failed: Failed | None = None
+    failures = Failures()
     for value, part in zip(values, parts):
-        try:
+        with failures:
             # Computed here, a field is blamed by itself.
             fields.append(as_leaf(cx, expr_of(cx, value, part), part))
-        except Failed as failure:
-            failed = failure
-    if failed is not None:
-        raise failed
+    failures.settle()
     return Tuple.make(tuple(fields))
 
 
@@ -190,9 +180,10 @@ def operate(cx: RelaxContext, symbol: str, operands: tuple[Any, ...], node: ast.
         leaves = [as_leaf(cx, o, n) if isinstance(o, Expr) else o for o, n in placed]
         return infix(cx, symbol, leaves, node)
     if any(isinstance(o, PrimExpr) for o in operands):
-        scalar = scalar_operation(symbol, operands)
-        if scalar is not None:
-            return scalar
+        if symbol == "not":
+            return Not.make(operands[0])
+        if symbol in _SCALAR:
+            return _SCALAR[symbol].make(*match_dtypes(*operands))
         return scalar_python(cx, symbol, operands, node)
     return python_operation(cx, symbol, operands, node)
 
@@ -233,14 +224,18 @@ def infix(cx: RelaxContext, symbol: str, operands: list[Any], node: ast.expr) ->
             node, "RX0104", f"`{shown}` has no meaning in Relax", help=help, fix=plain,
             edits=edits,
         )  # fmt: skip
+    call = build(cx, operator, operands, node)
+    spans = tuple([cx.source.span(n) for n in operand_nodes(node)])
+    return call.replace(arg_spans=spans) if len(spans) == len(call.args) else call
+
+
+def build(cx: RelaxContext, operator: Operator, args: Sequence[Any], node: ast.expr) -> Call:
+    """A call of an operator that the script does not write as one, in the place of `node`."""
     try:
-        call = operator.build(operands)
+        call: Call = operator.build(args)
     except OperandError as error:
         raise operand_error(cx, error, node, None, operator) from None
-    spans = tuple([cx.source.span(n) for n in operand_nodes(node)])
-    if len(spans) != len(call.args):
-        spans = ()
-    return call.replace(span=cx.source.span(node), arg_spans=spans)
+    return call.replace(span=cx.source.span(node))
 
 
 def parse_subscript(cx: RelaxContext, node: ast.Subscript) -> Any:
@@ -277,14 +272,5 @@ def mentions(node: ast.AST, name: str) -> bool:
 _BITS = frozenset({"<<", ">>", "&", "|", "^", "~"})
 
 
-def scalar_operation(symbol: str, operands: tuple[Any, ...]) -> PrimExpr | None:
-    """Comparison for equality and logic of scalar expressions, which Python cannot overload."""
-    if symbol == "not":
-        return Not.make(operands[0])
-    makers: dict[str, Any] = {"==": EQ, "!=": NE, "and": And, "or": Or}
-    maker = makers.get(symbol)
-    if maker is None:
-        return None
-    a, b = match_dtypes(*operands)
-    result: PrimExpr = maker.make(a, b)
-    return result
+# Comparison for equality and logic of scalar expressions, which Python cannot overload.
+_SCALAR: dict[str, Any] = {"==": EQ, "!=": NE, "and": And, "or": Or}

@@ -13,9 +13,8 @@ import ast
 
 from relaxscript.analysis.derive import alpha_rename
 from relaxscript.analysis.inplace_use import uses_after_write, writer_name
-from relaxscript.errors import Diagnostic, Label
 from relaxscript.ir.relax import DataflowVar, Function, Var
-from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
+from relaxscript.ir.struct_info import ObjectStructInfo
 from relaxscript.ir.walk import free_vars
 from relaxscript.script.parser.decorators import read_options, script_decorators
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
@@ -32,18 +31,32 @@ __all__ = ["bind_parameters", "parse_function", "parse_local_function"]
 # function = header body
 def parse_function(cx: RelaxContext, node: ast.FunctionDef, header: Header) -> Function | None:
     """The function; None when mistakes were recorded."""
-    begin(cx, header)
+    if not parse_body(cx, node, header):
+        return None
+    function = finish(cx, node, header)
+    return None if reuses(cx, function) else function
+
+
+# body = { statement } "return" expression
+def parse_body(cx: RelaxContext, node: ast.FunctionDef, header: Header) -> bool:
+    """Begin a function and read its statements; False when mistakes were recorded."""
     bind_parameters(cx, header)
+    cx.returned = cx.has_result = False
+    cx.declared = header
+    cx.function_name = cx.function_name or header.name
+    cx.builder.begin_function(header.name, header.params, header.pure, header.attrs)
     before = len(cx.reporter.diagnostics)
     parse_stmts(cx, node.body)
     failed = cx.reporter.failed_since(before)
     if not cx.returned and not failed:
-        missing_return(cx, node)
-        return None
-    if failed or header.failed or not cx.has_result:
-        return None
-    function = finish(cx, node, header)
-    return None if reuses(cx, function) else function
+        last = cx.last_bound
+        cx.error(
+            cx.source.name_span(node), "RX0105",
+            f"the function `{node.name}` does not return anything",
+            help=f"end the function with `return {last or '...'}`",
+            edits=[end_with(cx.source, node, f"return {last}")] if last in cx.names else [],
+        )  # fmt: skip
+    return not failed and not header.failed and cx.has_result
 
 
 def reuses(cx: RelaxContext, function: Function) -> bool:
@@ -51,11 +64,12 @@ def reuses(cx: RelaxContext, function: Function) -> bool:
     found = uses_after_write(function) if cx.builder.writes_in_place else []
     for var, _, span, call in found:
         writer = writer_name(call)
-        labels = () if call.span is None else (Label(call.span, "writes into it"),)
         written = var.name_hint if span is None or var.name_hint in span.text else span.text
-        message = f"`{written}` is used after `{writer}` wrote into it"
-        help = "use what the call gives; it is the same tensor"
-        cx.report(Diagnostic("RX0403", message, span, labels=labels, help=help))
+        cx.error(
+            span, "RX0403", f"`{written}` is used after `{writer}` wrote into it",
+            labels=[(call.span, "writes into it")],
+            help="use what the call gives; it is the same tensor",
+        )  # fmt: skip
     return bool(found)
 
 
@@ -67,30 +81,12 @@ def bind_parameters(cx: RelaxContext, header: Header) -> None:
         cx.bind_name(name, value)
 
 
-def begin(cx: RelaxContext, header: Header) -> None:
-    cx.returned = cx.has_result = False
-    cx.declared = header
-    cx.function_name = cx.function_name or header.name
-    cx.builder.begin_function(header.name, header.params, header.pure, header.attrs)
-
-
 def finish(cx: RelaxContext, node: ast.FunctionDef, header: Header) -> Function:
     """Close the function, whose result was compared with what was declared."""
     return cx.builder.end_function(
         header.ret, span=cx.source.span(node), body_span=span_of_body(cx, node.body),
         ret_span=None if node.returns is None else cx.source.span(node.returns), checked=True,
     )  # fmt: skip
-
-
-def missing_return(cx: RelaxContext, node: ast.FunctionDef) -> None:
-    span = cx.source.name_span(node)
-    last = cx.last_bound
-    help = (
-        f"end the function with `return {last}`" if last else "end the function with `return ...`"
-    )
-    edits = [end_with(cx.source, node, f"return {last}")] if last in cx.names else []
-    message = f"the function `{node.name}` does not return anything"
-    cx.report(Diagnostic("RX0105", message, span, help=help, fix=tuple(edits)))
 
 
 def hide_dataflow_variables(cx: RelaxContext) -> None:
@@ -105,35 +101,24 @@ def hide_dataflow_variables(cx: RelaxContext) -> None:
 
 
 def closure_body(cx: RelaxContext, node: ast.FunctionDef, header: Header, itself: Var) -> Function:
-    outer = (cx.returned, cx.has_result, cx.declared, cx.outputs, dict(cx.dims))
-    around = (cx.hidden, cx.leaving, cx.unrolling)
-    cx.outputs, cx.leaving, cx.unrolling = set(), set(), False
-    for name, var in header.introduced.items():
-        cx.dims[name] = var
-    cx.enclosing.append(itself)
-    try:
-        with cx.scope():
-            hide_dataflow_variables(cx)
-            cx.bind_name(node.name, itself)
-            if header.ret is None and node.returns is None and cx.check_well_formed:
-                del cx.names[node.name]
-                cx.undeclared[node.name] = itself.span
-            bind_parameters(cx, header)
-            begin(cx, header)
-            before = len(cx.reporter.diagnostics)
-            parse_stmts(cx, node.body)
-            failed = cx.reporter.failed_since(before)
-            if not cx.returned and not failed:
-                missing_return(cx, node)
-            if failed or header.failed or not cx.has_result:
-                cx.builder.abandon_function()
-                raise Failed
-            return finish(cx, node, header)
-    finally:
-        cx.enclosing.pop()
-        cx.undeclared.pop(node.name, None)
-        cx.hidden, cx.leaving, cx.unrolling = around
-        cx.returned, cx.has_result, cx.declared, cx.outputs, cx.dims = outer
+    inner = cx.state(
+        outputs=set(), leaving=set(), unrolling=False, dims={**cx.dims, **header.introduced},
+        hidden=cx.hidden, returned=False, has_result=False, declared=header,
+        enclosing=[*cx.enclosing, itself],
+    )  # fmt: skip
+    with inner, cx.scope():
+        hide_dataflow_variables(cx)
+        cx.bind_name(node.name, itself)
+        if header.ret is None and node.returns is None and cx.check_well_formed:
+            del cx.names[node.name]
+            cx.undeclared[node.name] = itself.span
+        try:
+            if parse_body(cx, node, header):
+                return finish(cx, node, header)
+            cx.builder.abandon_function()
+            raise Failed
+        finally:
+            cx.undeclared.pop(node.name, None)
 
 
 def parse_local_function(cx: RelaxContext, node: ast.FunctionDef) -> None:
@@ -142,19 +127,16 @@ def parse_local_function(cx: RelaxContext, node: ast.FunctionDef) -> None:
         return
     decorators = script_decorators(node, cx.environment)
     if any(decorator.kind == "prim_func" for decorator in decorators):
-        raise cx.error_at(
+        raise cx.error(
             cx.source.name_span(node), "RX0104",
             "a PrimFunc cannot stand inside a Relax function",
-            "put it beside the function, in the class under `@I.ir_module`",
+            help="put it beside the function, in the class under `@I.ir_module`",
         )  # fmt: skip
     options = read_options(cx, decorators[0] if decorators else None)
     header = parse_header(cx, node, options, local=True)
-    infos = tuple(p.struct_info for p in header.params)
-    declared = header.ret or ObjectStructInfo()
     # Its body calls it with variables of their own, not with those of the call that runs.
-    known = alpha_rename(
-        FuncStructInfo.make(infos, declared, header.pure), {*header.introduced.values()}
-    )
+    type_inside = header.type_with(header.ret or ObjectStructInfo())
+    known = alpha_rename(type_inside, {*header.introduced.values()})
     inside = cx.builder.current_block_is_dataflow() and node.name not in cx.leaving
     kind: type[Var] = DataflowVar if inside else Var
     itself = kind.make(node.name, known, span=cx.source.name_span(node))

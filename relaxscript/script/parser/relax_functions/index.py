@@ -9,13 +9,11 @@ numbers `R.take`, and `None` `R.expand_dims`. Whole numbers are numbers or dimen
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Constant, Expr
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
@@ -26,8 +24,7 @@ from relaxscript.op.slicing import strided_slice
 from relaxscript.script.parser.diagnostics import Failed
 
 from .context import RelaxContext
-from .expression import as_leaf
-from .operand_errors import operand_error
+from .expression import as_leaf, build
 
 __all__ = ["tensor_index"]
 
@@ -118,13 +115,9 @@ def _width(cx: RelaxContext, plan: _Plan, axis: int) -> int:
     """The number of axes of the result before the place that an index has reached."""
     before = axis - len(plan.removed) + len(plan.new)
     if plan.taken is not None:
-        before += _rank_of(cx, plan.taken[1]) - 1
+        info = cx.builder.struct_info(plan.taken[1])
+        before += info.ndim - 1 if isinstance(info, TensorStructInfo) else -1
     return before
-
-
-def _rank_of(cx: RelaxContext, index: Expr) -> int:
-    info = cx.builder.struct_info(index)
-    return info.ndim if isinstance(info, TensorStructInfo) else 0
 
 
 def _plan_axis(
@@ -245,32 +238,22 @@ def _far_end(cx: RelaxContext, dim: PrimExpr | None, step: int) -> Any:
 
 
 def _carried_out(cx: RelaxContext, owner: Expr, plan: _Plan, node: ast.Subscript) -> Expr:
-    result = owner
+    steps: list[tuple[Operator, list[Any]]] = []
     if plan.slices:
-        axes, begin, end, strides = (list(column) for column in zip(*plan.slices))
-        given = [result, axes, begin, end]
-        result = _apply(
-            cx, strided_slice, [*given, strides] if set(strides) != {1} else given, node
-        )
+        *bounds, strides = (list(column) for column in zip(*plan.slices))
+        steps.append((strided_slice, [*bounds, strides] if set(strides) != {1} else bounds))
     if plan.removed:
-        result = _apply(cx, squeeze, [result, plan.removed], node)
+        steps.append((squeeze, [plan.removed]))
     if plan.taken is not None:
         axis, index, _ = plan.taken
         axis -= sum(1 for gone in plan.removed if gone < axis)
-        result = _apply(cx, take, [result, index, axis], node)
+        steps.append((take, [index, axis]))
     if plan.new:
-        result = _apply(cx, expand_dims, [result, plan.new], node)
+        steps.append((expand_dims, [plan.new]))
+    result = owner
+    for operator, given in steps:  # each on what came before, which is bound first
+        result = build(cx, operator, [as_leaf(cx, result, node), *given], node)
     return result
-
-
-def _apply(cx: RelaxContext, operator: Operator, given: Sequence[Any], node: ast.Subscript) -> Expr:
-    """A call of an operator on what came before, which is bound first."""
-    first = as_leaf(cx, given[0], node)
-    try:
-        call: Expr = operator.build([first, *given[1:]])
-    except OperandError as error:
-        raise operand_error(cx, error, node, None, operator) from None
-    return call.replace(span=cx.source.span(node))
 
 
 def _keeps_axes(item: Any) -> bool:

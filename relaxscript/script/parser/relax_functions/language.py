@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relaxscript.errors import Source
 from relaxscript.ir.relax import Expr
 from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import relax_forms
@@ -20,13 +19,11 @@ from relaxscript.script.parser.compile_time import (
     parse_lambda,
     parse_set_comprehension,
 )
-from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.macro import macro_in
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.python_call import parse_arguments
 from relaxscript.script.parser.python_language import PYTHON
-from relaxscript.script.parser.reporter import Reporter
-from relaxscript.script.parser.script_context import Language
+from relaxscript.script.parser.script_context import Language, ScriptContext
 
 from . import (
     attribute as relax_attribute,
@@ -108,8 +105,6 @@ RELAX = Language(
 )
 
 
-def relax_context(
-    source: Source, environment: Environment, reporter: Reporter, module: ModuleContext
-) -> RelaxContext:
-    """A context before a function is parsed."""
-    return RelaxContext(source, environment, reporter, module, RELAX)
+def relax_context(around: ScriptContext, module: ModuleContext) -> RelaxContext:
+    """A context before a function is parsed; `around` is that outside of it."""
+    return RelaxContext(around, module, RELAX)

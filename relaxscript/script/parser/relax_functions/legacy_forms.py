@@ -162,16 +162,12 @@ def _rewrite(cx: RelaxContext, operator: Operator | CompositeOp, node: ast.Call)
 def _qualify(cx: RelaxContext, callee: ast.expr) -> ast.expr:
     """`f`, or `"f"`, as `cls.f`, where the module has a function of that name."""
     match callee:
-        case ast.Name(id=name) if name not in cx.names:
-            pass
-        case ast.Constant(value=str(name)):
-            pass
-        case _:
+        case ast.Name(id=name) if name in cx.names:
             return callee
-    if name not in cx.module.global_vars:
-        return callee
-    owner = ast.copy_location(ast.Name(cx.module.name, ast.Load()), callee)
-    return ast.copy_location(ast.Attribute(owner, name, ast.Load()), callee)
+        case ast.Name(id=name) | ast.Constant(value=str(name)) if name in cx.module.global_vars:
+            owner = ast.copy_location(ast.Name(cx.module.name, ast.Load()), callee)
+            return ast.copy_location(ast.Attribute(owner, name, ast.Load()), callee)
+    return callee
 
 
 def _describe(cx: RelaxContext, shape: ast.expr, dtype: ast.expr) -> ast.expr:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.macro import (
     Macro,
     Returned,
-    bind_macro_arguments,
     check_depth,
     inside_macro,
     wrong_language,
@@ -36,7 +36,7 @@ def expand_macro(cx: RelaxContext, macro: Macro, given: tuple[Any, ...], node: a
         kwargs.update(keyword_values(cx, keyword))
     kwargs = {name: argument(cx, value, node) for name, value in kwargs.items()}
     check_depth(cx, macro, node)
-    values = bind_macro_arguments(cx, macro, node, args, kwargs)
+    values = bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
     with inside_macro(cx, macro, node, state_of(cx, macro, values)):
         try:
             parse_stmts(cx, macro.node.body)
@@ -44,9 +44,9 @@ def expand_macro(cx: RelaxContext, macro: Macro, given: tuple[Any, ...], node: a
             return returned.value
         if cx.returned:  # and the value failed
             raise Failed
-        raise cx.error_at(
+        raise cx.error(
             macro.span, "RX0105", f"the macro `{macro.name}` ended without `return`",
-            "every way through it ends with `return ...`",
+            help="every way through it ends with `return ...`",
         )  # fmt: skip
 
 
@@ -66,5 +66,5 @@ def state_of(cx: RelaxContext, macro: Macro, values: dict[str, Any]) -> dict[str
         "last_bound": "",
         "augmented": None,
         "introduces": False,
-        "binding": 0,
+        "binding": False,
     }

@@ -33,10 +33,7 @@ def find_name(cx: RelaxContext, node: ast.Name) -> Any:
     """A name that the function itself did not bind."""
     if node.id in cx.module.global_vars and not _is_named_here(cx, node.id):
         # A plain name in a method is no member of the class: here it is captured, as in Python.
-        try:
-            found = cx.environment.lookup(node.id)
-        except KeyError:
-            found = None
+        found = cx.environment.value_of(node.id)
         if isinstance(found, (Function, PrimFunc)):
             return adopt_value(cx, found, node.id, node)
     return adopt_value(cx, _resolve(cx, node), node.id, node)
@@ -48,10 +45,7 @@ def _resolve(cx: RelaxContext, node: ast.Name) -> Any:
     if known is not None:
         return known
     _refuse_left_behind(cx, node)
-    try:
-        captured = cx.environment.lookup(node.id)
-    except KeyError:
-        captured = None
+    captured = cx.environment.value_of(node.id)
     if node.id in cx.module.global_vars and not isinstance(captured, (int, str, tuple, list)):
         raise _bare_global(cx, node)
     if cx.module.name and node.id == cx.module.name:
@@ -126,10 +120,10 @@ def _bare_global(cx: RelaxContext, node: ast.Name) -> Failed:
 
 def global_var(cx: RelaxContext, node: ast.Attribute) -> GlobalVar:
     """`cls.f`: a function of the module."""
+    if node.attr in cx.module.broken:
+        raise Failed
     known = cx.module.global_vars.get(node.attr)
     if known is None:
-        if node.attr in cx.module.broken:
-            raise Failed
         near = cx.near(node.attr, cx.module.global_vars)
         written = ast.unparse(node.value)
         sound = [name for name in cx.module.global_vars if name not in cx.module.broken]
@@ -139,8 +133,6 @@ def global_var(cx: RelaxContext, node: ast.Attribute) -> GlobalVar:
             help=did_you_mean(near and f"{written}.{near}", f"it has {others}"),
             fix=f"{written}.{near}" if near else None,
         )  # fmt: skip
-    if node.attr in cx.module.broken:
-        raise Failed
     return known
 
 

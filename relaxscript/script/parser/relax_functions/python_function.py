@@ -17,7 +17,6 @@ from relaxscript.ir.prim import Max, Min, PrimExpr, match_dtypes
 from relaxscript.ir.relax import Call, Expr, PrimValue, TupleGetItem
 from relaxscript.script.names.safe_callables import is_safe
 from relaxscript.script.parser.captured_ir import is_captured_ir, with_span
-from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import check_size, parse_expr, parse_exprs
 from relaxscript.script.parser.python_call import call_python
 from relaxscript.script.parser.suggestions import member_named
@@ -108,26 +107,21 @@ def check_taken(cx: RelaxContext, callee: Any, args: Sequence[Any], node: ast.Ca
     if home.partition(".")[0] not in _OF_ARRAYS:
         return
     if any(isinstance(part, Expr) and type(part) is not PrimValue for part in _parts(args)):
-        message, help, fix = refuse_run_time_value(cx, node)
-        cx.error(node, "RX0112", message, help=help, edits=fix)
-        raise Failed
+        raise cx.report(_run_time_value(cx, node))
 
 
 def explain_failure(cx: RelaxContext, args: Sequence[Any], node: ast.Call) -> Diagnostic | None:
     """The mistake of calling a function of Python that failed on values of the program."""
-    if not any(isinstance(part, (Expr, PrimExpr)) for part in _parts(args)):
-        return None
-    message, help, fix = refuse_run_time_value(cx, node)
-    return Diagnostic("RX0112", message, cx.span(node), help=help, fix=fix)
+    found = any(isinstance(part, (Expr, PrimExpr)) for part in _parts(args))
+    return _run_time_value(cx, node) if found else None
 
 
-def refuse_run_time_value(
-    cx: RelaxContext, node: ast.Call
-) -> tuple[str, str | None, tuple[Edit, ...]]:
-    """The mistake of calling a function of Python's own, the help, and the edit."""
+def _run_time_value(cx: RelaxContext, node: ast.Call) -> Diagnostic:
+    """The mistake of calling a function of Python's own."""
     written = ast.unparse(node.func)
     message = f"`{written}` is Python's own, and cannot take values that are known only later"
-    return message, *instead_of_python(cx, written, node)
+    help, fix = instead_of_python(cx, written, node)
+    return Diagnostic("RX0112", message, cx.span(node), help=help, fix=fix)
 
 
 def instead_of_python(
@@ -139,15 +133,14 @@ def instead_of_python(
         return _LATER_LOOP, ()
     if written in _CONVERSIONS and len(node.args) == 1:
         whole = f'R.astype({cx.written(node.args[0])}, "{_CONVERSIONS[written]}")'
-        span = cx.span(node)
-        return f"write `{whole}`", () if span is None else (Edit(span, whole),)
+        return f"write `{whole}`", (Edit(cx.span(node), whole),)
     several = len(node.args) > 1
     near = member_named(cx, ast.Name(_LATER.get(last, last) if several else last))
     near = near or member_named(cx, ast.Name(_LATER.get(last, last)))
-    span = cx.span(node.func)
-    if near is None or span is None:
+    if near is None:
         return None, ()
-    return f"write `{near}(...)`", (Edit(span, near),) if near.startswith("R.") else ()
+    edit = Edit(cx.span(node.func), near)
+    return f"write `{near}(...)`", (edit,) if near.startswith("R.") else ()
 
 
 def refuse_later(cx: RelaxContext, node: ast.Call) -> None:

@@ -11,10 +11,10 @@ from relaxscript.script.parser.dimensions import is_number
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.macro import Returned
 
-from .binding import constant_of, keep
+from .binding import constant_of, keep, normal
 from .context import RelaxContext
 from .expression import as_leaf, expr_of
-from .operand_errors import label_declaration, note_deferred_checks, operand_error, with_cast
+from .operand_errors import label_declaration, note_deferred_checks, with_cast
 
 __all__ = ["parse_return"]
 
@@ -88,10 +88,6 @@ def parse_returned_value(cx: RelaxContext, node: ast.expr) -> Any:
     ):
         return found
     try:
-        expr = cx.builder.normal(found)
-        cx.builder.struct_info(expr)
-    except OperandError as error:
-        raise operand_error(cx, error, node, found) from None
+        return normal(cx, found, node)
     finally:
         note_deferred_checks(cx, node, value=found)
-    return expr

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from relaxscript.dtypes import is_dtype
-from relaxscript.errors import Diagnostic, Edit, Label, Span, did_you_mean
+from relaxscript.errors import Diagnostic, Edit, Span, did_you_mean
 from relaxscript.ir.prim import INT64, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo
@@ -24,10 +25,10 @@ from relaxscript.script.parser.expression import (
     add_attributes,
     check_attributes,
     key_of,
+    parse_beginning,
     parse_expr,
 )
 from relaxscript.script.parser.fixits import defaults_of, leave_out_default, leave_out_parameter
-from relaxscript.script.parser.python_call import callee_of
 from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 
 from .context import Header, RelaxContext
@@ -64,7 +65,6 @@ def parse_header(
         cx.check_well_formed &= options.get("check_well_formed", True)
         cx.builder.check_well_formed = cx.check_well_formed
         cx.builder.check_types = cx.check_well_formed
-    if not local:
         cx.older = "pure" not in options and has_legacy_calls(cx, node)
     header.pure = options.get("pure", not (cx.older and calls_packed(node.body)))
     header.private = options.get("private", False) or local
@@ -104,12 +104,8 @@ def prelude(cx: RelaxContext, body: list[ast.stmt]) -> None:
 
 
 def declare(cx: RelaxContext, name: str, value: ast.expr) -> None:
-    try:
-        var = declared_variable(cx, name, value)
-    except Failed:
-        return
-    if var is not None:
-        cx.dims.setdefault(name, var)
+    with suppress(Failed):
+        shape_declaration(cx, name, value)
 
 
 def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar | None:
@@ -118,11 +114,12 @@ def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar |
         case ast.Call(func=ast.Attribute(attr="Var" | "SizeVar") as func, args=args):
             literals = [*args, *(keyword.value for keyword in value.keywords)]
             known = all(isinstance(literal, ast.Constant) for literal in literals)
-            if known and callee_of(cx, value) in (tir_nodes.Var, tir_nodes.SizeVar):
+            makers = (tir_nodes.Var, tir_nodes.SizeVar)
+            if known and parse_beginning(cx, func, value) in makers:
                 made = parse_expr(cx, value)
                 return made.replace(name=name, span=cx.source.span(func))  # type: ignore[no-any-return]
         case ast.Call(func=ast.Attribute(attr=attr) as func, args=[]) if is_dtype(attr):
-            constructor = callee_of(cx, value)
+            constructor = parse_beginning(cx, func, value)
             made = constructor() if callable(constructor) else None
             if isinstance(made, PrimVar):
                 return made.replace(name=name, span=cx.source.span(func))
@@ -131,12 +128,8 @@ def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar |
 
 def shape_declaration(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar | None:
     """The shape variable that a statement of the body declares; the same as in the header."""
-    if not isinstance(value, ast.Call):
-        return None
-    var = declared_variable(cx, name, value)
-    if var is None:
-        return None
-    return cx.dims.setdefault(name, var)
+    var = declared_variable(cx, name, value) if isinstance(value, ast.Call) else None
+    return None if var is None else cx.dims.setdefault(name, var)
 
 
 # parameters = name [":" annotation] { "," ... }
@@ -157,15 +150,11 @@ def parameters_in_order(
     """Parameters by their places; a shape is known to the annotations after it."""
     made: dict[int, Var] = {}
     known: dict[str, Var] = {}
-    before = cx.names
-    try:
-        for i in order:
-            cx.names = {**before, **known} if known else before
+    for i in order:
+        with cx.state(names={**cx.names, **known} if known else cx.names):
             made[i] = parse_parameter(cx, arguments[i])
-            if isinstance(made[i].struct_info, ShapeStructInfo):
-                known[arguments[i].arg] = made[i]
-    finally:
-        cx.names = before
+        if isinstance(made[i].struct_info, ShapeStructInfo):
+            known[arguments[i].arg] = made[i]
     return made
 
 
@@ -175,10 +164,11 @@ def refuse_repeated(cx: RelaxContext, arguments: list[ast.arg]) -> None:
     for arg in arguments:
         if first.setdefault(arg.arg, arg) is arg:
             continue
-        message = f"two parameters are called `{arg.arg}`"
-        labels = (Label(cx.source.name_span(first[arg.arg]), "the first one"),)
-        place = cx.source.name_span(arg)
-        cx.report(Diagnostic("RX0302", message, place, labels, help="rename one of them"))
+        cx.error(
+            cx.source.name_span(arg), "RX0302", f"two parameters are called `{arg.arg}`",
+            labels=[(cx.source.name_span(first[arg.arg]), "the first one")],
+            help="rename one of them",
+        )  # fmt: skip
 
 
 def refuse_other_parameters(cx: RelaxContext, args: ast.arguments) -> None:
@@ -224,9 +214,9 @@ def gathered_parameters(cx: RelaxContext, args: ast.arguments, params: list[Var]
         cx.unknown_parameters.add(star.arg)
         return names
     if infos is None:
-        cx.error_at(
+        cx.error(
             span, "RX0104", f"it is not known how many parameters `*{star.arg}` are",
-            f"take a tuple, `{star.arg}: R.Tuple(...)`, or say what each of them is: "
+            help=f"take a tuple, `{star.arg}: R.Tuple(...)`, or say what each of them is: "
             f"`*{star.arg}: [R.Tensor((2,)), R.Tensor((3,))]`",
         )  # fmt: skip
         return names
@@ -261,15 +251,14 @@ def check_says_its_fields(cx: RelaxContext, name: str, annotation: ast.expr) -> 
         )  # fmt: skip
 
 
-def unannotated(cx: RelaxContext, node: ast.arg, span: Span | None) -> None:
+def unannotated(cx: RelaxContext, node: ast.arg, span: Span) -> None:
     if node.arg == "self" and cx.module.name:
         cx.unknown_parameters.add(node.arg)
-        message = "a function of a module has no `self`"
         help = f"leave it out; functions of the module are called as `{cx.module.name}.f(...)`"
-        edits = without_self(cx, node)
-        cx.report(Diagnostic("RX0104", message, span, help=help, fix=edits))
+        message, edits = "a function of a module has no `self`", without_self(cx, node)
+        cx.error(span, "RX0104", message, help=help, edits=edits)
         return
-    fix = (Edit(span, f"{node.arg}: R.Object"),) if span is not None else ()
+    fix = (Edit(span, f"{node.arg}: R.Object"),)
     message = f"the parameter `{node.arg}` has no annotation: it is taken as `R.Object`"
     cx.unannotated_at[node.arg] = span
     help = f"say what it is, as in `{node.arg}: R.Tensor`; `{node.arg}: R.Object` is anything"
@@ -305,25 +294,16 @@ def parse_returns(cx: RelaxContext, node: ast.FunctionDef, params: list[Var]) ->
         return None
     if is_bare_tuple(cx, node.returns) and not calls_itself(cx, node):
         return None
-    shapes = [p for p in params if isinstance(p.struct_info, ShapeStructInfo)]
-    before = cx.names
-    try:
-        with cx.new_dimensions():
-            cx.names = {**before, **{p.name_hint: p for p in shapes}}
-            return parse_annotation(cx, node.returns)
-    except Failed:
-        return None
-    finally:
-        cx.names = before
+    shapes = {p.name_hint: p for p in params if isinstance(p.struct_info, ShapeStructInfo)}
+    with suppress(Failed), cx.new_dimensions(), cx.state(names={**cx.names, **shapes}):
+        return parse_annotation(cx, node.returns)
+    return None
 
 
 def check_bound(
-    cx: RelaxContext,
-    node: ast.FunctionDef,
-    params: list[Var],
-    ret: StructInfo | None,
+    cx: RelaxContext, node: ast.FunctionDef, params: list[Var], ret: StructInfo | None,
     outer: set[PrimVar],
-) -> None:
+) -> None:  # fmt: skip
     """Criteria 4 and 6: each shape variable is alone in some parameter."""
     bound = outer.union(*(definable_shape_vars(p.struct_info) for p in params))
     arguments = [*node.args.posonlyargs, *node.args.args]
@@ -379,13 +359,9 @@ def function_attrs(
 
 def parse_attributes(cx: RelaxContext, node: ast.expr, header: Header) -> Mapping[str, Any]:
     """The value of `R.func_attr`'s argument: names, and values known while parsing."""
-    before = cx.names
-    cx.names = {**before, **{p.name_hint: p for p in header.params}}
-    try:
-        with cx.unbound_dimensions():
-            found = parse_expr(cx, node)
-    finally:
-        cx.names = before
+    names = {**cx.names, **{p.name_hint: p for p in header.params}}
+    with cx.state(names=names), cx.unbound_dimensions():
+        found = parse_expr(cx, node)
     if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
         raise cx.error(
             node, "RX0104", "attributes are given as a dict of names and values",
@@ -417,16 +393,16 @@ def check_attrs(
         )  # fmt: skip
         header.failed = True
     elif symbol != name and cx.module.name and not local:
-        cx.error_at(
+        cx.error(
             cx.source.name_span(node), "RX0313",
-            f"the global symbol of `{header.name}` is `{symbol}`", "use one name for both",
+            f"the global symbol of `{header.name}` is `{symbol}`", help="use one name for both",
         )  # fmt: skip
         header.failed = True
     if attrs.get("relax.force_pure", False) and not header.pure:
-        cx.error_at(
+        cx.error(
             cx.source.name_span(node), "RX0321",
             f"`{header.name}` is declared impure and forced to be pure",
-            "leave out `pure=False`, or the attribute `relax.force_pure`",
+            help="leave out `pure=False`, or the attribute `relax.force_pure`",
         )  # fmt: skip
         header.failed = True
 

@@ -65,18 +65,12 @@ def parse_augmented(cx: RelaxContext, node: ast.AugAssign) -> None:
     if not isinstance(target, ast.Name):
         raise no_name(cx, target)
     left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    outer, cx.augmented = cx.augmented, node
-    try:
+    with cx.state(augmented=node):
         parse_assign(cx, target, ast.copy_location(ast.BinOp(left, node.op, node.value), node))
-    finally:
-        cx.augmented = outer
 
 
 def unsupported_statement(cx: RelaxContext, node: ast.stmt) -> Failed:
     """Record a statement of Python that Relax does not have, with what to write instead."""
     name, help = STATEMENTS.get(type(node), (f"`{type(node).__name__}`", None))
-    span = cx.source.span(node)
-    keyword = first_word(cx.source, node)
-    return cx.error_at(
-        keyword or span, "RX0104", f"{name} cannot be used in a Relax function", help
-    )
+    place = first_word(cx.source, node) or node
+    return cx.error(place, "RX0104", f"{name} cannot be used in a Relax function", help=help)

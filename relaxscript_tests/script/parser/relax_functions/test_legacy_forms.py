@@ -14,6 +14,7 @@ from relaxscript.script import from_source, relax as R, tir
 from relaxscript.script.names import relax_forms
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.module import relax_function
+from relaxscript.script.parser.python_language import python_context
 from relaxscript.script.parser.reporter import Reporter
 
 n = TypeVar("n")
@@ -173,7 +174,7 @@ def parsed(text: str, parameters: str):
     node.type_params = made
     reporter = Reporter()
     environment = Environment([{"R": R, "T": tir}], "data")
-    return relax_function(source, node, environment, reporter), reporter
+    return relax_function(python_context(source, environment, reporter), node), reporter
 
 
 def test_a_type_parameter_is_a_dimension():
