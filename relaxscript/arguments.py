@@ -15,7 +15,15 @@ import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from relaxscript.errors import Diagnostic, Label, Span, UnplacedError, did_you_mean, nearest
+from relaxscript.errors import (
+    Diagnostic,
+    Label,
+    Span,
+    UnplacedError,
+    did_you_mean,
+    nearest,
+    quantity,
+)
 
 __all__ = [
     "REQUIRED", "ArgumentError", "Formal", "Signature", "meant_keyword", "missing_arguments",
@@ -236,7 +244,7 @@ def too_many_arguments(
     how: str = "",
 ) -> ArgumentError:
     """The error of a call that gives more arguments than its callee takes."""
-    takes = f"{most} {noun}{'' if most == 1 else 's'}{how}"
+    takes = quantity(most, noun) + how
     return ArgumentError(f"`{callee}` takes {takes}, not {given}", position=most, help=help)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from relaxscript.arith import NO, UNKNOWN, Facts
 from relaxscript.dtypes import DataType
-from relaxscript.errors import InternalError, Nature, OperandError
+from relaxscript.errors import InternalError, Nature, OperandError, quantity
 from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
@@ -269,7 +269,7 @@ def check_argument_count(callee: FuncStructInfo, given: int) -> None:
     """Refuse a call with more or fewer arguments than the function has parameters (RX0206)."""
     params = callee.params
     if params is not None and len(params) != given:
-        takes = f"takes {len(params)} argument{'s' if len(params) != 1 else ''}"
+        takes = f"takes {quantity(len(params), 'argument')}"
         raise OperandError(
             "callee", takes, code="RX0206", message=f"{{callee}} {takes}, not {given}",
         )  # fmt: skip

@@ -28,6 +28,7 @@ from .exceptions import (
 )
 from .explain import CODES, Page, explain, page_of
 from .fixes import FixedSource, apply_fixes, fix_source
+from .quantity import quantity
 from .render import automatic_style, render
 from .settings import config, is_strict
 from .span import Source, Span
@@ -68,6 +69,7 @@ __all__ = [
     "meant_notes",
     "nearest",
     "page_of",
+    "quantity",
     "render",
     "unplaced_error",
     "warn",

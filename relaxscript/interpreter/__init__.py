@@ -1,7 +1,8 @@
 """The reference evaluators: what programs mean, slow and obvious.
 
-Start at `relax.py`, which evaluates Relax functions: `calls.py` has the forms of calls,
-`environment.py` the values of variables, `closure.py` functions as values. `tir.py` evaluates
+Start at `relax.py`, which runs calls of Relax functions: `expression.py` has the values of
+expressions, `calls.py` the forms of calls. `environment.py` has the values of variables,
+`closure.py` functions as values, `module_functions.py` what names stand for. `tir.py` evaluates
 PrimFuncs over numpy arrays and numbers: `statement.py` has statements, `memory.py` buffers,
 `reductions.py` and `external_calls.py` what expressions call.
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
 from relaxscript.ir import prim, relax
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.runtime.builtins import State
 from relaxscript.runtime.checks import Check, Dim
-from relaxscript.runtime.run_check import origins_of
+from relaxscript.runtime.run_check import match, origins_of
 from relaxscript.semantics.checks import Checks
 from relaxscript.semantics.make_closure import captured_count
+
+if TYPE_CHECKING:
+    from .relax import Interpreter
 
 __all__ = ["RunEnvironment", "SavedScope"]
 
@@ -39,7 +43,10 @@ class RunEnvironment:
     `held` are the shapes, held by variables, to which the check made last refers.
     """
 
-    def __init__(self, name: str, outer: RunEnvironment | None = None) -> None:
+    def __init__(
+        self, interpreter: Interpreter, name: str, outer: RunEnvironment | None = None
+    ) -> None:
+        self.interpreter = interpreter
         self.name = name
         self.span: Span | None = None  # where the evaluation is
         self.checks = Checks()
@@ -54,6 +61,11 @@ class RunEnvironment:
         if outer is not None:
             self._copy(outer)
 
+    @property
+    def module(self) -> IRModule:
+        """The module whose functions are called."""
+        return self.interpreter.module
+
     def _copy(self, other: RunEnvironment) -> None:
         self.values.update(other.values)
         self.bound.update(other.bound)
@@ -64,7 +76,7 @@ class RunEnvironment:
 
     def snapshot(self) -> RunEnvironment:
         """The scope as it is now, values by reference, without variables of dataflow blocks."""
-        copy = RunEnvironment(self.name, self)
+        copy = RunEnvironment(self.interpreter, self.name, self)
         for var in self.values:
             if isinstance(var, relax.DataflowVar):
                 del copy.values[var]
@@ -120,6 +132,12 @@ class RunEnvironment:
 
         (check,) = self.checks.of([info], self.bound, index_of)
         return check
+
+    def match(self, value: Any, info: StructInfo, where: str, origin: str = "") -> None:
+        """Check a value, which binds shape variables; `origin` is where these have theirs from."""
+        check = self.check(info)
+        match(value, check, self.heap, where, self.held, lambda: self.origins)
+        self.note_origins([check], [origin or where])
 
     def dim(self, e: prim.PrimExpr) -> Dim:
         """A scalar expression over the shape variables that have values."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from relaxscript.dtypes import DataType
 
-from .device_intrinsics import COMPILED, PURE, DeviceIntrinsic, device_intrinsics
+from .device_intrinsics import DeviceIntrinsic, device_intrinsics
 from .node import Node
 from .prim import PrimExpr
 from .relax import Op
@@ -66,13 +66,12 @@ class Intrinsic:
     `parameters` are the names of the operands, `rest` tells that more may follow. `takes` is the
     kind of numbers it is for. `result` is "operand" (the dtype of the first operand of the common
     type) or the name of the operand whose dtype it has. It may also be "given" (said by the call)
-    or the name of a dtype. It may also be "given" (said by the call) or the name of a dtype. It may
-    also be "given" (said by the call) or the name of a dtype. It may also be "given" (said by the
-    call) or the name of a dtype. Operands in `texts` are literal texts; `defaults` are the values
-    of the last ones, which may be left out (None: they are no part of the call then). `numpy` names
+    or the name of a dtype. Operands in `texts` are literal strings; `defaults` are the values of
+    the last ones, which may be left out (None: they are no part of the call then). `numpy` names
     the function of numpy with the same meaning, where there is one. `compiled` tells whether the
     interpreter evaluates it and the code generator makes code for it; an intrinsic that is not is
-    known only so that programs with it can be read, printed and transformed.
+    known only so that programs with it can be read, printed and transformed. An `external` one is
+    about C functions and addresses, so what it means depends on who runs the program.
     """
 
     name: str
@@ -83,6 +82,7 @@ class Intrinsic:
     numpy: str | None = None
     rest: bool = False
     compiled: bool = True
+    external: bool = False
     texts: frozenset[str] = frozenset()
     defaults: tuple[int | bool | None, ...] = ()
     op: Op = field(init=False, compare=False, repr=False)
@@ -171,8 +171,8 @@ def _from(line: DeviceIntrinsic) -> Intrinsic:
     """The row of an intrinsic of hardware or of a run time."""
     return Intrinsic(
         f"tir.{line.name}", line.parameters, ANYTHING, line.result,
-        Effect.PURE if line.name in PURE else Effect.UPDATE, rest=line.rest,
-        compiled=line.name in COMPILED, texts=line.texts, defaults=line.defaults,
+        Effect.PURE if line.pure else Effect.UPDATE, rest=line.rest, compiled=line.compiled,
+        external=line.external, texts=line.texts, defaults=line.defaults,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from relaxscript.arith import NO, YES
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError, VMError
+from relaxscript.errors import OperandError, VMError, quantity
 from relaxscript.format_string import FormatError, check_format
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, StringImm
@@ -199,7 +199,7 @@ def _require_format(args: Sequence[Expr]) -> None:
         try:
             check_format(form.value, count)
         except FormatError as error:
-            fact = "is given 1 value" if count == 1 else f"is given {count} values"
+            fact = f"is given {quantity(count, 'value')}"
             raise OperandError(
                 "format", fact, message=f"this is no format: {error}", code="RX0204"
             ) from None

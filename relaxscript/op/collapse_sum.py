@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.format import shape_fact, shape_text
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -79,7 +79,7 @@ def _require_spread(
     dims = dims_of(data)
     own = data.ndim if dims is None else len(dims)
     if -1 not in (own, rank) and own < rank:
-        also = {name: f"has {count(rank, 'dimension')}"}
+        also = {name: f"has {quantity(rank, 'dimension')}"}
         raise OperandError("data", shape_fact(data, dims), also=also)
     if dims is None or wanted is None:
         return

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import NO, YES, prove_equal
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -117,7 +117,7 @@ def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts:
     if len(inputs) != len(operands):
         raise OperandError(
             "operands",
-            f"has {count(len(operands), 'tensor')}",
+            f"has {quantity(len(operands), 'tensor')}",
             also={"subscripts": f"describes {len(inputs)}"},
         )
     named = {f"operands[{index}]": info for index, info in enumerate(operands)}

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import DeferredCheck, InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -220,7 +220,7 @@ def _depth(
         raise OperandError(
             "batch_dims",
             f"is {batch_dims}",
-            also={"data": f"has {count(rank, 'axis')}"} if rank >= 0 else {},
+            also={"data": f"has {quantity(rank, 'axis')}"} if rank >= 0 else {},
             message="there are not so many axes in front",
             code="RX0204",
         )
@@ -237,8 +237,8 @@ def _depth(
     if rank >= 0 and last.value > rank - batch_dims:
         raise OperandError(
             "indices",
-            f"holds places along {count(last.value, 'axis')}",
-            also={"data": f"has {count(rank - batch_dims, 'axis')} to go through"},
+            f"holds places along {quantity(last.value, 'axis')}",
+            also={"data": f"has {quantity(rank - batch_dims, 'axis')} to go through"},
         )
     return last.value
 

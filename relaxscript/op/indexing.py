@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.format import shape_fact, shape_text
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -74,7 +74,7 @@ def _index_dims(
     if not indices:
         raise OperandError("indices", "is empty", help="give indices along one axis at least")
     if rank >= 0 and len(indices) > rank:
-        fact = f"holds indices along {count(len(indices), 'axis')}"
+        fact = f"holds indices along {quantity(len(indices), 'axis')}"
         raise OperandError("indices", fact, also={"data": shape_fact(data, dims)})
     named = _name_operands(indices)
     for name, info in named.items():

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.arith import NO
-from relaxscript.errors import OperandError, Remark
+from relaxscript.errors import OperandError, Remark, quantity
 from relaxscript.ir.relax import Call, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Callee, Packed, ResultInfo, ShapeLike, Value, Values
@@ -120,7 +120,7 @@ def _require_indices(indices: Sequence[int], arguments: int, instead: str) -> No
             raise OperandError(
                 "inplace_indices",
                 f"names argument {index}",
-                message=f"there is no argument {index} among {count(arguments, 'argument')}",
+                message=f"there is no argument {index} among {quantity(arguments, 'argument')}",
                 code="RX0204",
                 help="arguments are counted from 0; -1 stands for a new tensor",
             )
@@ -147,8 +147,8 @@ def _require_one_each(indices: Sequence[int], results: int, described_by: str) -
     if len(indices) != results:
         raise OperandError(
             "inplace_indices",
-            f"has {count(len(indices), 'number')}",
-            also={described_by: f"describes {count(results, 'result')}"},
+            f"has {quantity(len(indices), 'number')}",
+            also={described_by: f"describes {quantity(results, 'result')}"},
             message="each result needs a number that says where it is written",
             code="RX0204",
             help="arguments are counted from 0; -1 stands for a new tensor",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
@@ -34,7 +34,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, shape_fact, shape_text
+from relaxscript.opdef.format import shape_fact, shape_text
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.shapes import dims_of, require_equal, same_dims
@@ -195,10 +195,10 @@ def _require_count(callee: _Callee, tensors: _Named, results: int, noun: str) ->
         return
     raise OperandError(
         "args",
-        f"gives {count(len(tensors) - results, 'tensor')}",
+        f"gives {quantity(len(tensors) - results, 'tensor')}",
         also={
-            "out_sinfo": f"describes {count(results, noun)}",
-            "gvar": f"takes {count(len(callee.buffers), 'buffer')}",
+            "out_sinfo": f"describes {quantity(results, noun)}",
+            "gvar": f"takes {quantity(len(callee.buffers), 'buffer')}",
         },
         message=f"`{callee.name}` takes another number of tensors",
         help=f"a PrimFunc has a buffer for each argument and for each {noun}",
@@ -214,8 +214,8 @@ def _require_integers(
     operand, given = ("args", len(scalars)) if tir_vars is None else ("tir_vars", known)
     raise OperandError(
         operand,
-        f"gives {count(given, 'integer')}",
-        also={"gvar": f"takes {count(len(callee.integers), 'integer')}"},
+        f"gives {quantity(given, 'integer')}",
+        also={"gvar": f"takes {quantity(len(callee.integers), 'integer')}"},
         message=f"`{callee.name}` takes another number of integers",
         help="write `tir_vars=R.shape([...])` with one integer for each scalar parameter",
     )

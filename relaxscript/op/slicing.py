@@ -13,13 +13,13 @@ import numpy as np
 
 from relaxscript.arith import YES, prove_equal, simplify
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import DeferredCheck, InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
 from relaxscript.opdef.prim_operands import integer_in, require_integer
@@ -149,8 +149,8 @@ def _require_as_many(bounds: Mapping[str, int], axes: int) -> None:
         if many != axes:
             raise OperandError(
                 name,
-                f"has {count(many, 'value')}",
-                also={"axes": f"names {count(axes, 'axis')}"},
+                f"has {quantity(many, 'value')}",
+                also={"axes": f"names {quantity(axes, 'axis')}"},
                 message="each axis has a bound of each kind",
                 code="RX0204",
             )

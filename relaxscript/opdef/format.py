@@ -8,7 +8,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-__all__ = ["count", "dim_text", "shape_fact", "shape_text"]
+__all__ = ["dim_text", "shape_fact", "shape_text"]
 
 _INFIX: Mapping[type[PrimExpr], tuple[str, int]] = {
     prim.Add: ("+", 1),
@@ -55,9 +55,3 @@ def shape_fact(info: StructInfo, dims: Sequence[PrimExpr] | None = None) -> str:
     if known is not None:
         return f"has shape {shape_text(known)}"
     return "has a shape that is not known" if info.ndim < 0 else f"has rank {info.ndim}"
-
-
-def count(number: int, thing: str) -> str:
-    """ "1 axis", "2 axes" """
-    many = f"{thing[:-2]}es" if thing.endswith("is") else f"{thing}s"
-    return f"{number} {thing if number == 1 else many}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from relaxscript.arith import NO, YES, only_solution, prove, prove_equal, simplify
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
@@ -20,7 +20,7 @@ from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
 
 from .context import DeferredCheck, InferContext
-from .format import count, dim_text, shape_fact
+from .format import dim_text, shape_fact
 
 if TYPE_CHECKING:
     from relaxscript.ir.module import VDevice
@@ -444,7 +444,7 @@ def axes_in(
     raise OperandError(
         attribute,
         f"names axis {twice} twice, as {same}" if len(set(listed)) > 1 else f"names {same} twice",
-        also={operand: f"has {count(rank, 'axis')}"} if rank >= 0 else {},
+        also={operand: f"has {quantity(rank, 'axis')}"} if rank >= 0 else {},
         message=f"axis {twice} is given more than once",
         code="RX0204",
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from relaxscript.errors import InternalError, VMError
+from relaxscript.errors import InternalError, VMError, quantity
 
 from .checks import (
     Check,
@@ -147,8 +147,8 @@ def mismatch_error(
 def argument_count_error(function: str, names: Sequence[str], given: int) -> VMError:
     """The error for a call with a wrong number of arguments."""
     listed = f" ({', '.join(names)})" if names else ""
-    noun = "argument" if len(names) == 1 else "arguments"
-    return VMError(f"`{function}` takes {len(names)} {noun}{listed}, got {given}", code="RX0602")
+    takes = quantity(len(names), "argument") + listed
+    return VMError(f"`{function}` takes {takes}, got {given}", code="RX0602")
 
 
 # -- dimensions ------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import VMError
+from relaxscript.errors import VMError, quantity
 from relaxscript.format_string import fill
 
 __all__ = [
@@ -558,7 +558,7 @@ def format_values(form: str, values: Iterable[object]) -> str:
     try:
         return fill(form, len(shown), lambda position, spec: _in_format(shown[position], spec))
     except (ValueError, OverflowError) as error:
-        noun = "1 value" if len(shown) == 1 else f"{len(shown)} values"
+        noun = quantity(len(shown), "value")
         text = f"the format {form!r} does not go with {noun}: {error}"
         raise VMError(text, code="RX0606") from error
 

@@ -22,11 +22,7 @@ from .elements import lane_positions, reader
 from .expression_context import ExpressionContext, Frame, Run
 from .llvm_calls import expand_intrinsic
 
-__all__ = ["EXTERNAL", "compile_expr"]
-
-# Intrinsics about C functions and addresses.
-EXTERNAL = frozenset({"address_of", "call_extern", "call_pure_extern", "isnullptr",
-                      "tvm_call_cpacked", "tvm_call_packed"})  # fmt: skip
+__all__ = ["compile_expr"]
 
 
 def vectorize(operation: Callable[..., Any], lanes: int) -> Callable[..., Any]:
@@ -276,7 +272,7 @@ def compile_call(cx: ExpressionContext, e: prim.Call) -> Run:
         name = row.script_name if row else getattr(e.op, "name", "")
         raise tir_errors.unsupported_intrinsic(name, "evaluated on the CPU", e.span)
     tir_errors.check_arity(e, row)
-    if row.script_name in EXTERNAL:
+    if row.external:
         return cx.rules.external(cx, e, row.script_name)
     same = expand_intrinsic(e)
     if same is not None:

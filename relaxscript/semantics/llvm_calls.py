@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from relaxscript.errors import did_you_mean, nearest
+from relaxscript.errors import did_you_mean, nearest, quantity
 from relaxscript.ir import device_expansions, prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.tir_builder.mistake import counted
 
 from . import tir_errors
 from .llvm_intrinsics import KINDS, LANES, NAMED, ROWS, LLVMIntrinsic, suffix_of
@@ -70,7 +69,7 @@ def _operands_of(e: prim.Call, row: LLVMIntrinsic) -> list[PrimExpr]:
             if len(args) == wanted + 1 and count <= wanted:
                 return args[1:]
     if len(args) != wanted:
-        message = f"`{row.name}` takes {counted(wanted, 'operand')}, not {len(args)}"
+        message = f"`{row.name}` takes {quantity(wanted, 'operand')}, not {len(args)}"
         raise tir_errors.invalid("RX0502", message, e.span)
     return args
 

@@ -13,11 +13,11 @@ Source: TVM `tir.BufferRealize` and how it is flattened.
 from __future__ import annotations
 
 from relaxscript.arith import format_expr
+from relaxscript.errors import quantity
 from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir_compute import BufferRealize
-from relaxscript.tir_builder.mistake import counted
 
 from . import tir_errors
 
@@ -37,7 +37,7 @@ def _check(s: BufferRealize) -> None:
     buffer = s.buffer
     if len(s.bounds) != buffer.ndim:
         message = (
-            f"buffer `{buffer.name}` has {counted(buffer.ndim, 'dimension')}, "
+            f"buffer `{buffer.name}` has {quantity(buffer.ndim, 'dimension')}, "
             f"but its region has {len(s.bounds)}"
         )
         raise tir_errors.invalid("RX0503", message, s.span)

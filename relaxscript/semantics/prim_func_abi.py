@@ -17,10 +17,9 @@ import numpy as np
 
 from relaxscript.arith.format import format_expr
 from relaxscript.dtypes import DataType, nearest
-from relaxscript.errors import VMError
+from relaxscript.errors import VMError, quantity
 from relaxscript.ir import prim, tir, walk
 from relaxscript.runtime import DeviceTensor
-from relaxscript.tir_builder.mistake import counted
 
 from . import scalar, tir_errors
 from .expression import compile_expr
@@ -182,7 +181,7 @@ class PrimFuncSignature:
         """The arguments as arrays and numbers; kinds, dtypes and ranks are checked."""
         if len(args) != len(self.params):
             raise VMError(
-                f"`{self.name}` takes {counted(len(self.params), 'argument')}, not {len(args)}",
+                f"`{self.name}` takes {quantity(len(self.params), 'argument')}, not {len(args)}",
                 code="RX0602",
             )
         pairs = zip(self.params, args, strict=True)
@@ -226,7 +225,7 @@ class PrimFuncSignature:
             )
         if ndim is not None and arg.ndim != ndim:
             raise tir_errors.bad_argument(
-                f"argument `{param.name}` of `{self.name}` has {counted(arg.ndim, 'dimension')}, "
+                f"argument `{param.name}` of `{self.name}` has {quantity(arg.ndim, 'dimension')}, "
                 f"not {ndim}"
             )
         return arg

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, VMError, quantity
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import Intrinsic, lookup
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
-from relaxscript.tir_builder.mistake import counted
 
 __all__ = [
     "assertion_failed",
@@ -105,7 +104,7 @@ def undefined(kind: str, name: str, span: Span | None) -> DiagnosticError:
 def check_arity(e: prim.Call, row: Intrinsic) -> None:
     """Raise unless an intrinsic is called with as many operands as it takes."""
     if row.arity is not None and len(e.args) != row.arity:
-        message = f"`{row.script_name}` takes {counted(row.arity, 'operand')}, not {len(e.args)}"
+        message = f"`{row.script_name}` takes {quantity(row.arity, 'operand')}, not {len(e.args)}"
         raise invalid("RX0502", message, e.span)
 
 
@@ -189,7 +188,7 @@ def check_rank(buffer: tir.Buffer, indices: Sequence[prim.PrimExpr], span: Span 
     if len(indices) != buffer.ndim:
         raise invalid(
             "RX0503",
-            f"buffer `{buffer.name}` has {counted(buffer.ndim, 'dimension')}, not {len(indices)}",
+            f"buffer `{buffer.name}` has {quantity(buffer.ndim, 'dimension')}, not {len(indices)}",
             span,
         )
     for index in indices[:-1]:
@@ -239,8 +238,8 @@ def check_axes(s: tir.BlockRealize) -> None:
     if len(s.iter_values) != len(block.iter_vars):
         raise invalid(
             "RX0504",
-            f"block `{block.name_hint}` has {counted(len(block.iter_vars), 'axis', 'axes')}, but "
-            f"{counted(len(s.iter_values), 'value')}",
+            f"block `{block.name_hint}` has {quantity(len(block.iter_vars), 'axis')}, but "
+            f"{quantity(len(s.iter_values), 'value')}",
             s.span or block.span,
         )
 

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, format_expr, prove_equal
-from relaxscript.errors import Remark
+from relaxscript.errors import Remark, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.field_roles import Datum, Parts, Sizes
 from relaxscript.ir.prim import PrimExpr
@@ -251,7 +251,7 @@ def _parts(pair: _Pair, role: Parts, inner: list[_Pair]) -> Iterator[_Found]:
     if not isinstance(theirs, tuple):
         inner.append(pair.inner(mine, theirs, f"the {role.noun}"))
     elif len(mine) != len(theirs):
-        yield DIFFERENT, "{it}has {}, not {}", (_count(mine, role.noun), len(theirs))
+        yield DIFFERENT, "{it}has {}, not {}", (quantity(len(mine), role.noun), len(theirs))
     else:
         for i, (x, y) in enumerate(zip(mine, theirs)):
             if role.contravariant:
@@ -259,10 +259,6 @@ def _parts(pair: _Pair, role: Parts, inner: list[_Pair]) -> Iterator[_Found]:
                 inner.append(pair.inner(y, x, f"{role.noun} {i}")._replace(in_parameter=True))
             elif x is not y:
                 inner.append(pair.inner(x, y, f"{role.noun} {i}"))
-
-
-def _count(items: tuple[Any, ...], noun: str) -> str:
-    return f"{len(items)} {noun}" if len(items) == 1 else f"{len(items)} {noun}s"
 
 
 def _functions(
@@ -280,7 +276,7 @@ def _functions(
         kinds = ("a PackedFunc", "a function with known parameters")
         yield DIFFERENT, "{it}is {}, not {}", kinds if a.params is None else kinds[::-1]
     elif len(a.params) != len(b.params):
-        taken = _count(a.params, "parameter")
+        taken = quantity(len(a.params), "parameter")
         yield DIFFERENT, "{it}takes {}, not {}", (taken, len(b.params))
     else:
         applied = _applied(pair, a, b, variables)

@@ -35,12 +35,12 @@ from .block import OpenBlock, attributes, in_root
 from .buffer import BUFFER_PARTS, make_buffer
 from .builder import TIRBuilder
 from .element import indices_of, region_of
-from .mistake import TIRError, counted, describe
+from .mistake import TIRError, describe
 from .scope import Opener, Scope, sequence_of
 from .thread import THREADS, iter_var
 
 __all__ = [
     "BUFFER_PARTS", "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError",
-    "attributes", "counted", "describe", "in_root", "indices_of", "iter_var", "make_buffer",
+    "attributes", "describe", "in_root", "indices_of", "iter_var", "make_buffer",
     "region_of", "sequence_of",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Span, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
@@ -25,7 +25,7 @@ from relaxscript.ir.tir import (
 from relaxscript.ir.walk import walk
 
 from .access import access_regions
-from .mistake import TIRError, counted, describe
+from .mistake import TIRError, describe
 from .operands import INT_DTYPE, condition, domain_bounds, integer_range, region, scalar
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def _counts(part: str, what: str, number: int, others: int) -> TIRError:
     verb = "is" if number == 1 else "are"
     help = "one letter for each loop variable: `S` spatial, `R` reduction"
     return TIRError(
-        part, f"there {verb} {counted(number, what)} for {counted(others, 'loop variable')}",
+        part, f"there {verb} {quantity(number, what)} for {quantity(others, 'loop variable')}",
         code="RX0504", help=help if what == "kind" else None,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Span, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
@@ -17,7 +17,7 @@ from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
 from relaxscript.ir.walk import walk
 
-from .mistake import TIRError, counted, describe
+from .mistake import TIRError, describe
 from .operands import DIM_DTYPE, INT_DTYPE, dimension, integer, scalar
 
 __all__ = ["BUFFER_PARTS", "constant_data", "extents_of", "make_buffer"]
@@ -41,9 +41,10 @@ def make_buffer(
             code="RX0108", help='name the dtype of an element, such as "float32"',
         )  # fmt: skip
     if steps and len(steps) != len(dims):
+        need = "needs" if len(dims) == 1 else "need"
         raise TIRError(
-            "strides", f"{counted(len(dims), 'dimension')} {'needs' if len(dims) == 1 else 'need'} "
-            f"{counted(len(dims), 'stride')}, not {len(steps)}", code="RX0108",
+            "strides", f"{quantity(len(dims), 'dimension')} {need} "
+            f"{quantity(len(dims), 'stride')}, not {len(steps)}", code="RX0108",
         )  # fmt: skip
     if not is_view:
         _check_dimensions(dims)
@@ -145,9 +146,9 @@ def constant_data(data: Any, dtype: DataType, extents: Sequence[PrimExpr]) -> An
         raise TIRError("data", f"these are no numbers of {dtype}: {error}", code="RX0108") from None
     sizes = [e.value for e in extents if isinstance(e, IntImm)]
     if len(sizes) == len(extents) and found.size != prod(sizes):
-        needed = counted(prod(sizes), "element")
+        needed = quantity(prod(sizes), "element")
         raise TIRError(
-            "data", f"{counted(found.size, 'value')} cannot fill {needed}", code="RX0108",
+            "data", f"{quantity(found.size, 'value')} cannot fill {needed}", code="RX0108",
             facts={"extents": needed},
         )  # fmt: skip
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span
+from relaxscript.errors import Span, quantity
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
@@ -31,7 +31,7 @@ from relaxscript.ir.tir_compute import BufferRealize, Prefetch
 from .block import OpenBlock, attributes, closed, in_root
 from .buffer import constant_data, extents_of, make_buffer
 from .element import indices_of
-from .mistake import TIRError, counted, describe
+from .mistake import TIRError, describe
 from .operands import (
     INT_DTYPE,
     condition as as_condition,
@@ -191,7 +191,7 @@ class TIRBuilder:
             raise TIRError("buffer", f"this is {describe(buffer)}, not a buffer")
         given = list(indices) if isinstance(indices, (list, tuple)) else [indices]
         if len(given) != buffer.ndim:
-            takes = counted(buffer.ndim, "index", "indices")
+            takes = quantity(buffer.ndim, "index", "indices")
             raise TIRError(
                 "indices", f"`{buffer.name}` takes {takes}, not {len(given)}", code="RX0503"
             )
@@ -212,7 +212,7 @@ class TIRBuilder:
                 help="write `[T.Range(0, 4)]`",
             )  # fmt: skip
         if bounds and len(bounds) != buffer.ndim:
-            axes = counted(buffer.ndim, "axis", "axes")
+            axes = quantity(buffer.ndim, "axis")
             message = f"`{buffer.name}` has {axes}, not {len(bounds)}"
             raise TIRError("bounds", message, code="RX0503")
         ranges = tuple(self._range_of(b, f"bounds[{i}]") for i, b in enumerate(bounds))

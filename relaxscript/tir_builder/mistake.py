@@ -11,7 +11,7 @@ from relaxscript.errors import Described, Diagnostic, Edit, Label, Severity, Spa
 from relaxscript.ir.prim import PrimExpr, StringImm
 from relaxscript.ir.tir import Buffer, BufferRegion
 
-__all__ = ["TIRError", "counted", "describe"]
+__all__ = ["TIRError", "describe"]
 
 
 class TIRError(UnplacedError):
@@ -90,8 +90,3 @@ def describe(value: Any) -> str:
         case None:
             return "`None`"
     return f"a Python {type(value).__name__}"
-
-
-def counted(number: int, word: str, several: str = "") -> str:
-    """`1 index`, `2 indices`."""
-    return f"{number} {word if number == 1 else several or word + 's'}"

@@ -13,14 +13,14 @@ import numpy as np
 
 from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Described, Span
+from relaxscript.errors import Described, Span, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import Buffer, BufferRegion, Range, plain_extent
 
-from .mistake import TIRError, counted, describe
+from .mistake import TIRError, describe
 
 __all__ = [
     "condition",
@@ -131,7 +131,7 @@ def converted(
     if e.dtype.lanes == 1 and e.dtype is dtype.element:
         return prim.Broadcast.make(e, dtype.lanes)
     if e.dtype.lanes not in (1, dtype.lanes):
-        counts = counted(e.dtype.lanes, "lane"), counted(dtype.lanes, "lane")
+        counts = quantity(e.dtype.lanes, "lane"), quantity(dtype.lanes, "lane")
         raise TIRError(
             part, f"the value is a vector of {counts[0]}, not of {counts[1]}", code="RX0502",
             facts={part: f"is {e.dtype}", place: f"{verb} {dtype}"},

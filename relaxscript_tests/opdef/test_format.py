@@ -8,7 +8,7 @@ import pytest
 
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
-from relaxscript.opdef.format import count, dim_text, shape_fact, shape_text
+from relaxscript.opdef.format import dim_text, shape_fact, shape_text
 from relaxscript_tests.op.inference import dim
 
 n, m = dim("n"), dim("m")
@@ -53,11 +53,3 @@ def test_facts() -> None:
     assert shape_fact(TensorStructInfo(None, "float32", None, 3)) == "has rank 3"
     assert shape_fact(TensorStructInfo(None, "float32")) == "has a shape that is not known"
     assert shape_fact(ObjectStructInfo()) == "has a shape"
-
-
-def test_counts() -> None:
-    assert [count(1, "axis"), count(2, "axis"), count(0, "buffer")] == [
-        "1 axis",
-        "2 axes",
-        "0 buffers",
-    ]

@@ -17,7 +17,7 @@ from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.errors import DiagnosticError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim
-from relaxscript.ir.device_intrinsics import COMPILED, device_intrinsics
+from relaxscript.ir.device_intrinsics import device_intrinsics
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.structural_equality import assert_structural_equal
@@ -255,7 +255,7 @@ def operand_of(parameter: str, texts: frozenset[str]) -> str:
 DEVICE = {
     line.name: [operand_of(p, line.texts) for p in line.parameters]
     for line in device_intrinsics()
-    if line.name not in COMPILED
+    if not line.compiled
 }
 TYPED = {line.name for line in device_intrinsics() if line.result == "given"}
 

@@ -19,7 +19,6 @@ from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar, tir_errors
-from relaxscript.semantics.expression import EXTERNAL
 from relaxscript.semantics.llvm_calls import expand_intrinsic
 
 from .context import FunctionContext
@@ -290,7 +289,7 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
         name = row.script_name if row else getattr(e.op, "name", "")
         raise tir_errors.unsupported_intrinsic(name, "compiled for the CPU", e.span)
     tir_errors.check_arity(e, row)
-    if row.script_name in EXTERNAL:
+    if row.external:
         return cx.rules.external(cx, e, row.script_name)
     same = expand_intrinsic(e)
     if same is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Span, VMError
+from relaxscript.errors import Span, VMError, quantity
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
@@ -24,7 +24,6 @@ from relaxscript.semantics.prim_func_abi import (
     Param,
     PrimFuncSignature,
 )
-from relaxscript.tir_builder.mistake import counted
 
 from .buffer_address import BufferAddress, CodegenOptions
 from .context import EmissionRules, FunctionContext
@@ -193,7 +192,7 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
     if len(e.args) != len(signature.params):
         raise tir_errors.invalid(
             "RX0502",
-            f"`{function.name_hint}` takes {counted(len(signature.params), 'argument')}, "
+            f"`{function.name_hint}` takes {quantity(len(signature.params), 'argument')}, "
             f"not {len(e.args)}",
             e.span,
         )
@@ -269,7 +268,7 @@ def check_buffer_argument(
         raise tir_errors.invalid("RX0502", message, arg.span)
     if len(place.shape) != buffer.ndim:
         message = (
-            f"argument `{name}` has {counted(len(place.shape), 'dimension')}, not {buffer.ndim}"
+            f"argument `{name}` has {quantity(len(place.shape), 'dimension')}, not {buffer.ndim}"
         )
         raise tir_errors.invalid("RX0503", message, arg.span)
     if place.strides is not None and not buffer.strides:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from relaxscript.arith import NO, YES, prove_equal
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text
+from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -48,7 +48,7 @@ def _(
         if rank not in (-1, len(axes)):
             raise OperandError(
                 "axes",
-                f"names {count(len(axes), 'axis')}",
+                f"names {quantity(len(axes), 'axis')}",
                 also={"x": f"has rank {rank}"},
                 message="the permutation must name every axis once",
                 code="RX0204",

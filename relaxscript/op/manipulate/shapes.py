@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import NO, prove_equal, simplify
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact, shape_text
+from relaxscript.opdef.format import dim_text, shape_fact, shape_text
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import dimension
 from relaxscript.opdef.operator import op
@@ -231,7 +231,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
         raise OperandError(
             "x",
             shape_fact(x, old),
-            also={"shape": f"has {count(shape.ndim, 'dimension')}"},
+            also={"shape": f"has {quantity(shape.ndim, 'dimension')}"},
             help="axes can be added in front, not taken away",
         )
     if old is not None and new is not None:

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.arith import simplify
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text, shape_fact
+from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, require_equal
 
 __all__ = ["Layout", "read_layout"]
@@ -90,7 +90,7 @@ class Layout(NamedTuple):
             raise OperandError(
                 operand,
                 shape_fact(info, dims),
-                message=f'the layout "{self.text}" has {count(self.rank, "axis")}',
+                message=f'the layout "{self.text}" has {quantity(self.rank, "axis")}',
             )
         if dims is None:
             return None

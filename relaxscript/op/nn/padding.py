@@ -6,11 +6,10 @@ import numpy as np
 
 from relaxscript.arith import simplify
 from relaxscript.dtypes import converted
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
@@ -58,7 +57,7 @@ def _(
     if len(pad_width) % 2 or rank not in (-1, len(pad_width) // 2):
         raise OperandError(
             "pad_width",
-            f"has {count(len(pad_width), 'number')}",
+            f"has {quantity(len(pad_width), 'number')}",
             also={"data": f"has rank {rank}"} if rank >= 0 else {},
             message="there are two for each axis, how many before and how many behind",
             code="RX0204",

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxscript.arith import simplify
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import count, dim_text
+from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.shapes import number, require_inside
 
 __all__ = [
@@ -40,10 +40,11 @@ def per_axis(name: str, value: int | tuple[int, ...], axes: int, least: int) -> 
     if len(found) == 1:
         found *= axes
     if len(found) != axes:
+        spatial = quantity(axes, "spatial axis")
         raise OperandError(
             name,
-            f"has {count(len(found), 'number')}",
-            message=f"there is one for each of the {count(axes, 'spatial axis')}, or one for all",
+            f"has {quantity(len(found), 'number')}",
+            message=f"there is one for each of the {spatial}, or one for all",
             code="RX0204",
         )
     if any(number < least for number in found):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from relaxscript.builder import left_to_run_time
-from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span, quantity
 from relaxscript.errors.exceptions import is_user_error
 
 __all__ = ["MOST_MISTAKES", "Reporter"]
@@ -219,7 +219,7 @@ def _merge(same: list[Diagnostic]) -> Diagnostic:
     more = len(labels) - MOST_LABELS
     if more <= 0:
         return replace(same[0], labels=tuple(labels))
-    note = f"and {more} more place{'s' if more > 1 else ''}"
+    note = f"and {quantity(more, 'more place')}"
     return replace(same[0], labels=tuple(labels[:MOST_LABELS]), notes=(*same[0].notes, note))
 
 

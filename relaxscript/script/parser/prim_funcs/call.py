@@ -23,6 +23,7 @@ from relaxscript.errors import (
     Span,
     UnplacedError,
     did_you_mean,
+    quantity,
     unplaced_error,
 )
 from relaxscript.ir import prim
@@ -47,7 +48,7 @@ from relaxscript.script.parser.fixits import by_position
 from relaxscript.script.parser.module_context import ModuleName
 from relaxscript.script.parser.python_call import parse_arguments
 from relaxscript.script.parser.suggestions import member_named, namespace_member
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import describe
 
 from .context import TirContext
 from .scalar import to_indices, to_scalar
@@ -258,7 +259,7 @@ def check_indices(cx: TirContext, buffer: Buffer, given: list[Any], nodes: list[
     at = nodes[0]
     places = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(values)
     if len(values) != buffer.ndim:
-        takes = counted(buffer.ndim, "index", "indices")
+        takes = quantity(buffer.ndim, "index", "indices")
         raise cx.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
     to_indices(cx, buffer, values, places)
 
@@ -387,7 +388,7 @@ def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr
     if takes is not None and takes != len(args):
         raise cx.error(
             node, "RX0103",
-            f"`{cx.written(node.func)}` takes {counted(takes, 'argument')}, not {len(args)}",
+            f"`{cx.written(node.func)}` takes {quantity(takes, 'argument')}, not {len(args)}",
         )  # fmt: skip
     places = node.args if len(node.args) == len(args) else [node] * len(args)
     operands = tuple(

@@ -16,6 +16,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, IterVar
@@ -28,7 +29,7 @@ from relaxscript.script.parser.argument_errors import bind_arguments
 from relaxscript.script.parser.compile_time import ScriptLambda
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.python_call import parse_arguments
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import describe
 
 from .buffer import parse_dtype
 from .call import Places, argument_nodes, call_guarded
@@ -118,9 +119,9 @@ def parse_comm_reducer(cx: TirContext, node: ast.Call) -> Any:
         raise cx.error(
             places["combiner"],
             "RX0103",
-            f"{counted(count, 'identity', 'identities')} needs a function of {2 * count} "
+            f"{quantity(count, 'identity', 'identities')} needs a function of {2 * count} "
             f"parameters, not {len(names)}",
-            labels=[(at, counted(count, "identity", "identities"))],
+            labels=[(at, quantity(count, "identity", "identities"))],
         )
     dtypes = [e.dtype for e in identity] * 2
     span = cx.span(node)
@@ -138,7 +139,7 @@ def parse_comm_reducer(cx: TirContext, node: ast.Call) -> Any:
         raise cx.error(
             places["combiner"],
             "RX0103",
-            f"the combiner gives {counted(len(result), 'value')}, not {count}",
+            f"the combiner gives {quantity(len(result), 'value')}, not {count}",
         )
     return tir_compute.CommReducer(made[:count], made[count:], result, identity).replace(span=span)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.buffer_access import indices_of
 from relaxscript.ir.prim import PrimExpr
@@ -19,7 +20,7 @@ from relaxscript.script.names import tir_statements
 from relaxscript.script.names.statement import ROWS, Role, role_of
 from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.expression import add_attributes, parse_expr
-from relaxscript.tir_builder import counted, describe
+from relaxscript.tir_builder import describe
 
 from .assign import make_store
 from .block import make_attributes
@@ -100,7 +101,7 @@ def add_buffer_store(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     at = places["indices"]
     nodes = list(at.elts) if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(given)
     if len(given) != buffer.ndim:
-        takes = counted(buffer.ndim, "index", "indices")
+        takes = quantity(buffer.ndim, "index", "indices")
         raise cx.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(given)}")
     found = to_indices(cx, buffer, given, nodes)
     value = form.arguments["value"]

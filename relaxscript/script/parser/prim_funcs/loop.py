@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.errors import quantity
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, const
@@ -29,7 +30,7 @@ from relaxscript.script.parser.compile_time import LoopExit, bind_item, count_st
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.script_context import ItemUse
-from relaxscript.tir_builder import Scope, TIRError, counted, describe
+from relaxscript.tir_builder import Scope, TIRError, describe
 from relaxscript.tir_builder.operands import extent_between, range_between
 
 from .block import make_attributes
@@ -318,7 +319,7 @@ def make_loop_variables(
     if len(names) != len(loops):
         raise cx.error(
             target, "RX0501",
-            f"{counted(len(loops), 'loop')} cannot be given to {counted(len(names), 'name')}",
+            f"{quantity(len(loops), 'loop')} cannot be given to {quantity(len(names), 'name')}",
         )  # fmt: skip
     found = []
     for (name, at), domain in zip(names, loops):
@@ -337,7 +338,7 @@ def unpack_loop_variables(
     if at + behind > len(loops):
         raise cx.error(
             target, "RX0501",
-            f"{counted(len(loops), 'loop')} cannot be given to {at + behind} names and more",
+            f"{quantity(len(loops), 'loop')} cannot be given to {at + behind} names and more",
         )  # fmt: skip
     middle = loops[at : len(loops) - behind]
     rest = elements[at].value  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import PrimFunc, SeqStmt, Stmt
@@ -25,7 +26,7 @@ from relaxscript.script.parser.macro import (
     wrong_language,
 )
 from relaxscript.script.parser.python_call import parse_arguments
-from relaxscript.tir_builder import Opener, counted, sequence_of
+from relaxscript.tir_builder import Opener, sequence_of
 
 from .assign import macro_argument
 from .body import parse_statements, unsupported_statement
@@ -43,7 +44,7 @@ def call_adopted(cx: TirContext, callee: GlobalVar, node: ast.Call) -> Any:
         raise cx.error(node.func, "RX0103", f"`{written}` is no PrimFunc")
     call = call_function(cx, callee, node)
     if not isinstance(call, prim.Call) or len(call.args) != len(function.params):
-        takes = counted(len(function.params), "argument")
+        takes = quantity(len(function.params), "argument")
         raise cx.error(node, "RX0103", f"`{written}` takes {takes}, not {len(node.args)}")
     match function.ret_type:
         case None:

@@ -15,21 +15,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.script.names import tir_nodes
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr, python_item
-from relaxscript.tir_builder import (
-    TIRBuilder,
-    TIRError,
-    counted,
-    describe,
-    indices_of,
-    operands,
-    region_of,
-)
+from relaxscript.tir_builder import TIRBuilder, TIRError, describe, indices_of, operands, region_of
 
 from .context import TirContext, part_of
 
@@ -182,7 +175,7 @@ def check_number_of_indices(cx: TirContext, owner: Any, node: ast.Subscript) -> 
 def check_rank(cx: TirContext, buffer: Buffer, given: int, node: ast.Subscript) -> None:
     if given == buffer.ndim:
         return
-    takes = counted(buffer.ndim, "index", "indices")
+    takes = quantity(buffer.ndim, "index", "indices")
     raise cx.error(
         node.slice, "RX0503", f"`{buffer.name}` takes {takes}, not {given}",
         labels=[(buffer.span, f"`{buffer.name}` has {buffer.ndim} dimension"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from relaxscript.errors import did_you_mean
+from relaxscript.errors import did_you_mean, quantity
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, Tuple, TupleGetItem
@@ -308,7 +308,7 @@ def _check_index(
     if not -count <= index < count:
         raise cx.error(
             node.slice, "RX0208", f"the {whole} has no {part} {index}",
-            labels=[(node.value, f"has {count} {part}{'s' if count != 1 else ''}")],
+            labels=[(node.value, f"has {quantity(count, part)}")],
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr, const as scalar
 from relaxscript.ir.relax import (
     Constant,
@@ -177,8 +177,8 @@ def check_distinct(cx: RelaxContext, targets: Sequence[ast.expr]) -> None:
 def wrong_count(
     cx: RelaxContext, target: ast.AST, node: ast.AST, names: int, fields: int
 ) -> Failed:
-    has = f"{fields} field{'s' if fields != 1 else ''}"
-    take = f"{names} name{'s' if names != 1 else ''} cannot take {has}"
+    has = quantity(fields, "field")
+    take = f"{quantity(names, 'name')} cannot take {has}"
     return cx.error(target, "RX0208", take, labels=[(node, f"has {has}")])
 
 
