@@ -122,6 +122,16 @@ def a_predicate_guards_a_block() -> Example:
 
 
 @example
+def an_element_is_loaded_only_where_its_predicate_holds() -> Example:
+    x, y, i = tir.Buffer("x", (2,)), tir.Buffer("y", (4,)), Var("i")
+    # Beyond the end of `x` nothing is loaded, and what the load gives there is not used.
+    held = prim.BufferLoad(x, [i], i < 2)
+    body = store(y, prim.Select(i < 2, held, const(7.0)), i)
+    wanted = np.array([1, 2, 7, 7], "float32")
+    return Example(prim_func([x, y], loop(i, 4, body)), [f32(2), zeros(4)], [None, wanted])
+
+
+@example
 def init_runs_where_all_reductions_start() -> Example:
     x, y = tir.Buffer("x", (2, 3, 4), "int32"), tir.Buffer("y", (2,), "int32")
     names = [Var(n) for n in ("i", "j", "k", "a", "b", "c")]

@@ -246,11 +246,12 @@ def compile_load(cx: ExpressionContext, e: prim.BufferLoad) -> Run:
     slot = cx.rules.slot_of(cx, e.buffer, e.span)
     indices = [compile_expr(cx, i) for i in e.indices]
     read = reader(e.buffer, e.span)
-    if e.dtype.lanes == 1:
-        return load_scalar(slot, indices, read)
     lanes = e.dtype.lanes
     mask = None if e.predicate is None else compile_expr(cx, e.predicate)
     zero = 0.0 if e.dtype.is_float else 0
+    if lanes == 1:
+        element = load_scalar(slot, indices, read)
+        return element if mask is None else lambda f: element(f) if mask(f) else zero
 
     def run(f: Frame) -> list[Any]:
         array = f[slot]

@@ -18,9 +18,9 @@ from relaxscript.semantics import tir_errors
 
 from .buffer_address import BufferAddress
 from .context import FunctionContext
-from .expression import emit
+from .expression import emit, emit_branches
 from .ir_writer import Value
-from .types import storage
+from .types import register, storage
 
 __all__ = [
     "Access",
@@ -150,11 +150,10 @@ def address_at(cx: FunctionContext, place: BufferAddress, offset: Value) -> Valu
 def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
     tir_errors.check_rank(e.buffer, e.indices, e.span)
     place = cx.rules.place(cx, e.buffer, e.span)
+    if e.dtype.lanes == 1:
+        return load_scalar(cx, e, place)
     access = Access(cx, e.buffer, place, e.indices, e.span)
     lanes, dtype = e.dtype.lanes, place.dtype
-    if lanes == 1:
-        access.check(0)
-        return read_number(cx, access.address(0), dtype)
     if e.predicate is None and access.is_run:
         access.check_run()
         return read_number(cx, access.address(0), dtype.with_lanes(lanes))
@@ -167,6 +166,20 @@ def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
         else:
             numbers.append(load_masked(cx, access, lane, mask))
     return cx.asm.join(numbers)
+
+
+def load_scalar(cx: FunctionContext, e: prim.BufferLoad, place: BufferAddress) -> Value:
+    """An element, or zero where its predicate does not hold: then its indices do not count."""
+
+    def element() -> Value:
+        access = Access(cx, e.buffer, place, e.indices, e.span)
+        access.check(0)
+        return read_number(cx, access.address(0), place.dtype)
+
+    if e.predicate is None:
+        return element()
+    zero = cx.asm.number(register(place.dtype), 0)
+    return emit_branches(cx, e.predicate, emit(cx, e.predicate), element, lambda: zero)
 
 
 def load_masked(cx: FunctionContext, access: Access, lane: int, mask: Value) -> Value:

@@ -26,7 +26,7 @@ from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_o
 from .ir_writer import Value, element_of
 from .types import ARITHMETIC, COMPARISON, column, register
 
-__all__ = ["assign_variable", "emit", "emit_for_variable", "emit_variable"]
+__all__ = ["assign_variable", "emit", "emit_branches", "emit_for_variable", "emit_variable"]
 
 _OF_BOOLS = {prim.Add: "or", prim.Max: "or", prim.Mul: "and", prim.Min: "and"}
 

@@ -129,10 +129,12 @@ class _Finder:
         self._run(block.body)
 
     def _store(self, s: tir.BufferStore) -> None:
+        if s.predicate is not None:
+            self._expression(s.predicate)
+            return
         for e in (*s.indices, s.value):
             self._expression(e)
-        if s.predicate is None:
-            self._access(s.buffer, s.indices, s.span)
+        self._access(s.buffer, s.indices, s.span)
 
     # ------------------------------------------------------------ expressions
 
@@ -142,10 +144,12 @@ class _Finder:
         while stack:
             top = stack.pop()
             match top:
-                case prim.BufferLoad(buffer, indices):
-                    stack += indices
-                    if top.predicate is None:
+                case prim.BufferLoad(buffer, indices, predicate):
+                    if predicate is None:
+                        stack += indices
                         self._access(buffer, indices, top.span)
+                    else:
+                        stack.append(predicate)
                 case prim.Call(op=op, args=args):
                     returns |= op == "tir.ret"
                     stack += args if op not in _LAZY else args[: op == _LAZY[0]]

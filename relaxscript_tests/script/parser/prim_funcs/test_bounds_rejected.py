@@ -119,3 +119,18 @@ def test_a_loop_whose_variable_has_no_room_for_its_rounds_is_left_to_the_run():
     loop = tir.For(i, start, extent, tir.ForKind.SERIAL, store)
     handle = tir.handle_var("x")
     assert out_of_bounds_indices(tir.PrimFunc((handle,), loop, None, {handle: x}), {}) == []
+
+
+def test_what_a_predicate_may_leave_out_is_left_to_the_run():
+    x, handle = tir.Buffer("x", (4,)), tir.handle_var("x")
+    holds = prim.Var("d", "int32") > 0
+    beyond = prim.BufferLoad(x, [4])
+    index = prim.Cast("int32", beyond)
+    stores = [
+        tir.BufferStore(x, prim.BufferLoad(x, [index], holds), [0]),
+        tir.BufferStore(x, beyond, [index], holds),
+    ]
+    for store in stores:
+        assert out_of_bounds_indices(tir.PrimFunc((handle,), store, None, {handle: x}), {}) == []
+    asked = tir.BufferStore(x, prim.BufferLoad(x, [0], beyond > 0), [0])
+    assert out_of_bounds_indices(tir.PrimFunc((handle,), asked, None, {handle: x}), {})
