@@ -126,6 +126,8 @@ def _inside(node: Node) -> Sequence[Node]:
             return [e for e in (*reversed(args), op) if e.__class__ not in _LEAVES]
         case relax.BindingBlock(bindings=bindings):
             return bindings[::-1]
+        case relax.Tuple(fields=fields):
+            return [e for e in reversed(fields) if e.__class__ not in _LEAVES]
         case relax.SeqExpr(blocks=blocks, body=body):
             return (body, *reversed(blocks))
         case relax.Function(body=body):
@@ -290,19 +292,30 @@ def variables(root: Node) -> list[Node]:
 def mentioned(expr: relax.Expr) -> list[relax.Var]:
     """The Relax variables among `variables(expr)`; quick for what most bindings are."""
     found: dict[relax.Var, None] = {}
-    for leaf in (expr.op, *expr.args) if isinstance(expr, relax.Call) else (expr,):
+    pending, infos = [expr], list[StructInfo | None]()
+    if isinstance(expr, relax.Call):
+        pending, infos = [*reversed(expr.args), expr.op], list(expr.sinfo_args)
+    while pending:
+        leaf = pending.pop()
         if isinstance(leaf, relax.Var):
-            info = leaf.struct_info
-            if info is not None and (
-                info.is_compound or isinstance(getattr(info, "shape", None), relax.Var)
-            ):
-                break
+            infos.append(leaf.struct_info)
             found[leaf] = None
+        elif isinstance(leaf, relax.Tuple):
+            pending.extend(reversed(leaf.fields))
         elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
-            break
-    else:
-        return list(found)
-    return [v for v in variables(expr) if isinstance(v, relax.Var)]
+            return _relax_variables(expr)
+    return _relax_variables(expr) if any(map(_may_hold_variables, infos)) else list(found)
+
+
+def _relax_variables(root: Node) -> list[relax.Var]:
+    return [v for v in variables(root) if isinstance(v, relax.Var)]
+
+
+def _may_hold_variables(info: StructInfo | None) -> bool:
+    """True if StructInfo has, or may have, a variable for a shape."""
+    return info is not None and (
+        info.is_compound or isinstance(getattr(info, "shape", None), relax.Var)
+    )
 
 
 def _once(root: Node) -> Iterator[Node]:

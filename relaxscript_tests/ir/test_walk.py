@@ -20,7 +20,7 @@ from relaxscript.ir.relax import (
     Var as RelaxVar,
     VarBinding,
 )
-from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.tir import Buffer, BufferStore, For, PrimFunc
 from relaxscript.ir.walk import (
     bound_vars,
@@ -146,8 +146,24 @@ def test_compounds_are_what_is_above_the_leaves_parents_first():
 def test_the_variables_that_are_mentioned_are_those_of_relax_among_all():
     s = RelaxVar("s", ShapeStructInfo(ndim=1))
     x, y = RelaxVar("x", TensorStructInfo((n,), "float32")), RelaxVar("y", TensorStructInfo(s))
-    for args in ([x, x], [Tuple([y]), x], [x, y], [ShapeExpr([n]), x], []):
-        call = Call(Op("relax.add"), args)
-        relax_vars = [v for v in variables(call) if isinstance(v, RelaxVar)]
-        assert mentioned(call) == relax_vars
+    many = [Tuple([x, Tuple([y, x])]), x]
+    held = TensorStructInfo(s, "float32")
+    for args in (
+        [x, x],
+        [Tuple([y]), x],
+        [x, y],
+        many,
+        [Tuple([ShapeExpr([n])]), x],
+        [many[0]],
+        [],
+    ):
+        for infos in (
+            (),
+            (TensorStructInfo((n,), "float32"),),
+            (held,),
+            (TupleStructInfo([held]),),
+        ):
+            call = Call(Op("relax.add"), args, None, infos)
+            relax_vars = [v for v in variables(call) if isinstance(v, RelaxVar)]
+            assert mentioned(call) == relax_vars
     assert mentioned(y) == [y, s]

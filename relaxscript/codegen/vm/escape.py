@@ -68,10 +68,11 @@ def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
     found = Usage()
     for node in compounds(function.body):
         match node:
+            case relax.VarBinding(value=relax.Call()):
+                pass
             case relax.VarBinding(value=value):
                 _note_symbols([value], found)
-                if not isinstance(value, relax.Call):
-                    found.escaping.update(_operands([value]))
+                found.escaping.update(_operands([value]))
             case relax.MatchCast(value=value, struct_info=info):
                 _note_symbols([value], found)
                 found.escaping.update(_operands([value]))
@@ -80,6 +81,8 @@ def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
                 _note_symbols((op, *args), found)
                 found.gives_back |= Trait.FREES in traits_of(op)
                 found.escaping.update(_escaping_from(node, kernels))
+            case relax.Tuple(fields=fields):  # they are found where the tuple is used
+                _note_symbols(fields, found)
             case relax.Expr():
                 _note_symbols(children(node), found)
                 found.escaping.update(_escaping_from(node, kernels))
@@ -134,8 +137,6 @@ def _escaping_from(node: relax.Expr, kernels: KernelArgs) -> Iterator[relax.Var]
             yield from (v for v in _operands(node.args) if v not in read)
         case relax.If(cond=cond):
             yield from (v for v in children(node) if isinstance(v, relax.Var) and v is not cond)
-        case relax.Tuple():
-            pass  # its fields are found where the tuple is used
         case _:
             yield from (v for v in children(node) if isinstance(v, relax.Var))
             yield from _operands([c for c in children(node) if isinstance(c, relax.Tuple)])

@@ -29,7 +29,7 @@ from relaxscript.runtime import (
     Shape,
 )
 from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_RESULT
-from relaxscript.runtime.bytecode import ArgKind
+from relaxscript.runtime.bytecode import ArgKind, SpecialReg
 from relaxscript.runtime.values import make_prim
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.checks import Checks
@@ -172,7 +172,7 @@ class FunctionEmitter(ABC):
 
     def in_register(self, arg: Arg) -> Arg:
         """The argument in a register, where an instruction takes nothing else."""
-        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
+        if _is_register(arg):
             return arg
         return self.call("vm.builtin.copy", [arg])
 
@@ -375,7 +375,7 @@ class FunctionEmitter(ABC):
         arg = self.lookup(var)
         if var in self.killed:
             return
-        held = [arg.value] if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg() else []
+        held = [arg.value] if _is_register(arg) else []
         self.killed[var] = held
         for number in held:
             if self.registers.disown(number):
@@ -383,7 +383,7 @@ class FunctionEmitter(ABC):
 
     def _own(self, var: relax.Var, owned: dict[relax.Var, int]) -> None:
         arg = self.env[var]
-        if arg.kind is ArgKind.REGISTER and arg != self.ib.void_arg():
+        if _is_register(arg):
             owned[var] = arg.value
             self.registers.own(arg.value)
             if not may_hold_memory(var.struct_info):
@@ -416,6 +416,11 @@ class FunctionEmitter(ABC):
             return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)
+
+
+def _is_register(arg: Arg) -> bool:
+    """True if an argument is a register that holds a value."""
+    return arg.kind is ArgKind.REGISTER and arg.value != SpecialReg.VOID_ARG
 
 
 def _is_fresh(value: relax.Expr, fresh: Container[relax.Expr]) -> bool:

@@ -24,6 +24,8 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
     Var,
+    VarBinding,
+    remember_struct_info,
 )
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TupleStructInfo
 from relaxscript.ir.tir import PrimFunc
@@ -136,13 +138,13 @@ class _Lowering(ExprMutator):
         if infos:
             span = span_of_signature(func)
             wanted = TupleStructInfo.make(tuple(infos))
-            self.emit(match_arguments(func.params, wanted, span), "_", span)
+            self._emit_check(match_arguments(func.params, wanted, span), wanted, span)
 
     def result(self, func: Function, value: Expr) -> Expr:
         returned, declared = self._leaf(value, value.span), func.ret_struct_info
         if declared is not None and not self.trusts and not self._is_known(value, declared):
             span = span_of_result(func)
-            self.emit(match_result(returned, declared, span), "_", span)
+            self._emit_check(match_result(returned, declared, span), declared, span)
         return returned
 
     def branch_result(self, choice: If, value: Expr) -> Expr:
@@ -198,7 +200,13 @@ class _Lowering(ExprMutator):
 
     def _check(self, value: Expr, words: str, info: StructInfo, span: Span | None) -> None:
         said = words if self.with_words else "the value"
-        self.emit(match_cast(value, said, info, span), "_", span)
+        self._emit_check(match_cast(value, said, info, span), info, span)
+
+    def _emit_check(self, check: Call, info: StructInfo, span: Span | None) -> None:
+        """Write a check, which is in normal form, and of which nothing is to be derived."""
+        self.changed = True
+        remember_struct_info(check, info)
+        self.builder.emit_normalized(VarBinding.make(Var.make("_", info), check, span=span))
 
     def _is_known(self, value: Expr, wanted: StructInfo) -> bool:
         """True if a value needs no check."""
