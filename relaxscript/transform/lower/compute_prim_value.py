@@ -6,8 +6,9 @@ from relaxscript.builder import ExprMutator
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Attrs, Binding, Call, ShapeExpr, Var
-from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import Attrs, Binding, Call, Expr, ShapeExpr, Var
+from relaxscript.ir.walk import compounds, free_vars, substitute
 from relaxscript.op.base import compute_prim_value
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -41,10 +42,12 @@ class ComputePrimValue(ModulePass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        rewriter = _Rewriter(mod)
-        made = {v: rewriter.function(f, v.name_hint) for v, f in mod.relax_functions().items()}
-        if not rewriter.changed:
+        functions = mod.relax_functions().items()
+        computing = [(var, func) for var, func in functions if any(map(_computes, compounds(func)))]
+        if not computing:
             return mod
+        rewriter = _Rewriter(mod)
+        made = {var: rewriter.function(func, var.name_hint) for var, func in computing}
         result = rewriter.builder.get()
         result.update(made)
         return result
@@ -52,14 +55,13 @@ class ComputePrimValue(ModulePass):
 
 class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
-        match binding.value:
-            case Call(op=compute_prim_value.op, args=(ShapeExpr((value,)),)):
-                if not isinstance(value, (prim.Var, prim.IntImm, prim.FloatImm)):
-                    self.rebind(binding, self._computed(value, binding))
-                    return
-        self.keep(binding)
+        value = _computed(binding.value)
+        if value is None:
+            self.keep(binding)
+        else:
+            self.rebind(binding, self._call(value, binding))
 
-    def _computed(self, value: prim.PrimExpr, binding: Binding) -> Call:
+    def _call(self, value: prim.PrimExpr, binding: Binding) -> Call:
         """The call that computes a scalar expression; its PrimFunc is added to the module."""
         used = [v for v in free_vars(value) if isinstance(v, prim.Var)]
         callee = self.builder.add_func(_function(value, used), "compute_symbolic_expr")
@@ -69,6 +71,20 @@ class _Rewriter(ExprMutator):
             alone = Call.make(compute_prim_value.op, only, span=binding.value.span)
             args.append(self.emit(alone, v.name, binding.span))
         return Call.make(callee, tuple(args), span=binding.value.span)
+
+
+def _computes(node: Node) -> bool:
+    """True for a binding of a computed scalar."""
+    return isinstance(node, Binding) and _computed(node.value) is not None
+
+
+def _computed(value: Expr) -> prim.PrimExpr | None:
+    """The scalar expression that a call computes, None for anything else."""
+    match value:
+        case Call(op=compute_prim_value.op, args=(ShapeExpr((scalar,)),)):
+            is_leaf = isinstance(scalar, (prim.Var, prim.IntImm, prim.FloatImm))
+            return None if is_leaf else scalar
+    return None
 
 
 def _function(value: prim.PrimExpr, used: list[prim.Var]) -> tir.PrimFunc:

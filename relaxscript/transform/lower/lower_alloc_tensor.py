@@ -18,6 +18,7 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import ShapeStructInfo
+from relaxscript.ir.walk import compounds
 from relaxscript.op import builtin, memory
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -50,6 +51,9 @@ class LowerAllocTensor(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        calls = (node for node in compounds(func) if isinstance(node, Call))
+        if not any(call.op == builtin.alloc_tensor.op for call in calls):
+            return func
         return _Rewriter(mod).function(func)
 
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from relaxscript.builder import ExprMutator
+from relaxscript.analysis import Context
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Binding, Call, Expr, Function, Var
-from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import (
+    Binding,
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    Expr,
+    Function,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
+from relaxscript.ir.walk import rewrite
 from relaxscript.op import Operator, Trait, memory, traits_of, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -13,6 +24,8 @@ from relaxscript.transform.pass_infra.passes import FunctionPass
 from .liveness import ends_of_lifetimes
 
 __all__ = ["KillAfterLastUse"]
+
+_UNIT = TupleStructInfo.make(())
 
 
 class KillAfterLastUse(FunctionPass):
@@ -48,30 +61,34 @@ class KillAfterLastUse(FunctionPass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return _Rewriter(func, mod).function(func)
+        ends = ends_of_lifetimes(func, mod)
+        if not ends:
+            return func
+        context = Context(mod)
+        killers: dict[Var, Operator] = {}
+
+        def block(node: Node) -> Node | None:
+            if not isinstance(node, BindingBlock):
+                return None
+            killers.update({b.var: _killer(b.value, context) for b in node.bindings})
+            if isinstance(node, DataflowBlock):
+                return None
+            written: list[Binding] = []
+            for binding in node.bindings:
+                written.append(binding)
+                # What is cut out of a storage goes before it, another name before the first.
+                ending = ends.get(binding.var, [])[::-1]
+                for var in sorted(ending, key=lambda v: killers[v] is memory.kill_storage):
+                    kill = Call.make(killers[var].op, (var,), span=binding.span)
+                    written.append(VarBinding.make(Var.make("_", _UNIT), kill, span=binding.span))
+            return node.replace(bindings=tuple(written))
+
+        return rewrite(func, block)
 
 
-class _Rewriter(ExprMutator):
-    def __init__(self, func: Function, mod: IRModule) -> None:
-        super().__init__(mod)
-        self.ends = ends_of_lifetimes(func, mod)
-        self.values: dict[Var, Expr] = {}
-
-    def binding(self, binding: Binding) -> None:
-        self.values[binding.var] = binding.value
-        self.keep(binding)
-        if self.builder.current_block_is_dataflow():
-            return
-        # What is cut out of a storage goes before the storage, another name before the first.
-        ending = self.ends.get(binding.var, [])[::-1]
-        for var in sorted(ending, key=lambda v: self._kill(v) is memory.kill_storage):
-            kill = Call.make(self._kill(var).op, (var,), span=binding.span)
-            self.emit(kill, "_", binding.span)
-
-    def _kill(self, var: Var) -> Operator:
-        """The operator that gives a value back."""
-        value = self.values.get(var)
-        if not isinstance(value, Call) or Trait.ALLOCATES not in traits_of(value.op):
-            return vm.kill_object
-        is_tensor = isinstance(self.builder.struct_info(value), TensorStructInfo)
-        return memory.kill_tensor if is_tensor else memory.kill_storage
+def _killer(value: Expr, context: Context) -> Operator:
+    """The operator that gives a value back."""
+    if not isinstance(value, Call) or Trait.ALLOCATES not in traits_of(value.op):
+        return vm.kill_object
+    is_tensor = isinstance(context.struct_info(value), TensorStructInfo)
+    return memory.kill_tensor if is_tensor else memory.kill_storage
