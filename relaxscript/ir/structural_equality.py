@@ -71,8 +71,9 @@ class StructuralMismatch(AssertionError, ValueError):
         return (StructuralMismatch, (self.args[0], self.mismatch))
 
 
-# On the stack beside what variables do: the end of a scope, and items that one of two tuples has.
-_END, _LENGTHS = -1, -2
+# On the stack beside what variables do: the end of a scope, items that one of two tuples has, and
+# the end of two types whose variables are noted.
+_END, _LENGTHS, _NOTED = -1, -2, -3
 # Two nodes by their ids, and what variables do there; also the partners of the variables in the
 # first, and in the second.
 _Pair = tuple[int, int, int]
@@ -102,10 +103,16 @@ class _StructuralComparison:
         # Variables that were met where nothing had defined them: where one is defined later, or
         # again after its scope has ended, what was equal need not be any more.
         self.loose: set[Any] = set()
-        # What a function type binds is unknown again after it, and may be known where it is met
-        # next: these pairs are compared once for each correspondence of the variables in them.
+        # Types that may have function types inside bind variables that may be known where the same
+        # type is met next. Which variables meet is the same wherever two types are equal: it is
+        # noted once, and says where else they are.
         self.types = TypeVariables()
-        self.compared: set[_Pair | _Comparable] = set()
+        self.met: dict[_Pair, set[tuple[Any, Any]]] = {}
+        # What was met so far in the types that are being compared, the innermost last.
+        self.meeting: list[set[tuple[Any, Any]]] = []
+        # Those that are no scopes, once for each correspondence of their variables: they define for
+        # what is around them.
+        self.unscoped: set[_Pair | _Comparable] = set()
         # The pairs in their order: those of a scope are forgotten with it.
         self.order: list[_Pair | _Comparable] = []
         self.roots: tuple[Any, Any] = (None, None)
@@ -117,14 +124,17 @@ class _StructuralComparison:
     def run(self, lhs: Any, rhs: Any) -> Difference | None:  # noqa: C901
         self.roots = lhs, rhs = as_tuples(lhs), as_tuples(rhs)
         stack: list[Entry] = [(lhs, rhs, USE, None)]
-        equal, order, forth = self.equal, self.order, self.forth
+        equal, order, forth, meeting = self.equal, self.order, self.forth, self.meeting
         while stack:
             a, b, role, within = stack.pop()
             cls = type(a)
             if role < USE:
                 if role == _LENGTHS:
                     return self._lengths(a, b, within)
-                self._end_scope(a, b)
+                if role == _NOTED:
+                    self._note(a)
+                else:
+                    self._end_scope(a, b)
                 continue
             if cls is not type(b):
                 if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
@@ -135,6 +145,8 @@ class _StructuralComparison:
                     return different
                 continue
             if isinstance(a, VARIABLES):
+                if meeting:
+                    meeting[-1].add((a, b))
                 known = forth.get(a)
                 if known is b and role <= MAYBE:
                     continue
@@ -147,8 +159,13 @@ class _StructuralComparison:
             elif a.is_compound:
                 if self._is_compared(a, b, role):
                     continue
+                meeting.append(set())
+                stack.append(((id(a), id(b), role), None, _NOTED, None))
             elif isinstance(a, _SHARED):
                 if (pair := (id(a), id(b), role)) in equal:
+                    if meeting:
+                        mentioned = self.types.mentioned_variables(a)
+                        meeting[-1].update((v, forth.get(v, v)) for v in mentioned)
                     continue
                 order.append(pair)
                 equal.add(pair)
@@ -176,17 +193,42 @@ class _StructuralComparison:
         return None
 
     def _is_compared(self, a: Node, b: Node, role: int) -> bool:
-        """True if two that may have function types inside were compared where their variables
-        correspond as they do here.
-        """
-        key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
-        if key in self.compared:
-            return True
-        self.compared.add(key)
-        # A function type ends what it defines; what a tuple defines ends with the scope around it.
+        """True if two types were found equal, and are so where variables mean what they do here."""
+        met = self.met.get((id(a), id(b), role))
         if not a.is_scope:
-            self.order.append(key)
-        return False
+            key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
+            found = key in self.unscoped
+            if not found:
+                # What it defines ends with the scope around it.
+                self.unscoped.add(key)
+                self.order.append(key)
+        else:
+            found = met is not None and self._may_meet(met, a, role)
+        if found and met is not None and self.meeting:
+            self.meeting[-1] |= met
+        return found
+
+    def _may_meet(self, pairs: set[tuple[Any, Any]], info: Node, role: int) -> bool:
+        """True if the variables in a function type may meet here in these pairs.
+
+        Where neither is known here they correspond when they meet, but for those that are free.
+        """
+        forth, back = self.forth, self.back
+        binds_all = role != USE or self.map_free_vars
+        free = {} if binds_all else self.types.free(info)
+        for v, other in pairs:
+            if v in forth:
+                if forth[v] is not other:
+                    return False
+            elif other in back or (v in free and v is not other):
+                return False
+        return True
+
+    def _note(self, pair: _Pair) -> None:
+        """Note which variables met in two types that are equal."""
+        pairs = self.met[pair] = self.meeting.pop()
+        if self.meeting:
+            self.meeting[-1] |= pairs
 
     def _partners(self, table: dict[Any, Any], info: Node) -> frozenset[tuple[int, int]]:
         if not table:
@@ -275,7 +317,7 @@ class _StructuralComparison:
     def _end_scope(self, length: int, compared: int) -> None:
         if len(self.trail) > length:
             self.equal.difference_update(self.order[compared:])
-            self.compared.difference_update(self.order[compared:])
+            self.unscoped.difference_update(self.order[compared:])
             del self.order[compared:]
         while len(self.trail) > length:
             table, key, before = self.trail.pop()
@@ -345,7 +387,7 @@ def _realized_buffers(root: Any) -> set[Any]:
     parts = root.functions.values() if isinstance(root, IRModule) else [root]
     nodes = (node for part in parts if isinstance(part, Node) for node in walk(part))
     buffers = [node.buffer for node in nodes if isinstance(node, BufferRealize)]
-    return {*buffers, *(buffer.data for buffer in buffers if buffer.data is not None)}
+    return {*buffers, *(buffer.data for buffer in buffers)}
 
 
 def _attributes(entry: Entry, stack: list[Entry]) -> Difference | None:

@@ -160,6 +160,15 @@ def all_bind_the_same(count: int) -> StructInfo:
     return last
 
 
+def all_bind_names_in_turn(count: int) -> StructInfo:
+    sizes = [ShapeStructInfo((prim.Var(name, "int64"),)) for name in "abcdefgh"]
+    before = FuncStructInfo([], ObjectStructInfo())
+    last = FuncStructInfo([before], before)
+    for number in range(count):
+        before, last = last, FuncStructInfo([last, sizes[number % 8]], before)
+    return last
+
+
 @pytest.mark.parametrize("types", [each_binds_its_own, all_bind_the_same], ids=lambda f: f.__name__)
 @pytest.mark.parametrize(
     "ask",
@@ -172,5 +181,13 @@ def test_function_types_that_share_two_before_them_cost_their_graph(
     def prepare(count: int) -> Callable[[], object]:
         one, other = types(count), types(count)
         return lambda: ask(one, other)
+
+    assert growth(prepare, 12, 4) < 6
+
+
+def test_function_types_that_bind_names_in_turn_are_compared_once_for_each_pair():
+    def prepare(count: int) -> Callable[[], object]:
+        one, other = all_bind_names_in_turn(count), all_bind_names_in_turn(count)
+        return lambda: structural_equal(one, other)
 
     assert growth(prepare, 12, 4) < 6
