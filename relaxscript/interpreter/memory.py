@@ -45,7 +45,7 @@ def share_pointers(cx: ExpressionContext, params: Iterable[Param]) -> list[Run]:
     return [
         share_memory(cx, param.buffer, param.buffer.data)
         for param in params
-        if isinstance(param, BufferParam) and param.buffer.data is not None
+        if isinstance(param, BufferParam)
     ]
 
 
@@ -61,9 +61,7 @@ def share_memory(cx: ExpressionContext, buffer: tir.Buffer, data: prim.Var) -> R
 
 def has_memory(cx: ExpressionContext, buffer: tir.Buffer) -> bool:
     """True if there is memory for a buffer, be it that of its pointer."""
-    data = buffer.data
-    known = data is not None and cx.layout.find(data) is not None
-    return known or cx.layout.find(buffer) is not None
+    return any(cx.layout.find(v) is not None for v in (buffer.data, buffer))
 
 
 def slot_of(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> int:
@@ -71,7 +69,7 @@ def slot_of(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> int
     slot, data = cx.layout.find(buffer), buffer.data
     if slot is not None:
         return slot
-    if data is None or cx.layout.find(data) is None:
+    if cx.layout.find(data) is None:
         raise tir_errors.undefined("buffer", buffer.name, span)
     cx.views.setdefault(data, []).append(view_of(cx, buffer, data, span))
     return cx.layout.define(buffer)
@@ -123,16 +121,14 @@ def new_buffer(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> 
     name = buffer.name
     slot = cx.layout.define(buffer)
     shape = compile_extents(cx, buffer.shape, lambda: tir_errors.out_of_memory(name, span))
-    data = None if buffer.data is None else cx.layout.define(buffer.data)
+    data = cx.layout.define(buffer.data)
     dtype = element_type(buffer)
-    views = [] if buffer.data is None else cx.views.setdefault(buffer.data, [])
+    views = cx.views.setdefault(buffer.data, [])
 
     def run(f: Frame) -> None:
-        f[slot] = new_array(name, shape(f), dtype, span)
-        if data is not None:
-            f[data] = f[slot]
-            for view in views:
-                view(f)
+        f[slot] = f[data] = new_array(name, shape(f), dtype, span)
+        for view in views:
+            view(f)
 
     return run
 
@@ -155,8 +151,10 @@ def allocate_memory(cx: ExpressionContext, s: tir.Allocate | tir.AllocateConst) 
 
 
 def declare_buffer(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> Run:
+    """A view of the memory of its pointer; where there is none, each time new memory."""
     data = buffer.data
-    if data is None or cx.layout.find(data) is None:
+    if cx.layout.find(data) is None or cx.declared_memory.get(data) is buffer:
+        cx.declared_memory[data] = buffer
         return new_buffer(cx, buffer, span)
     return view_of(cx, buffer, data, span)
 
@@ -225,7 +223,7 @@ def match_region(cx: ExpressionContext, m: tir.MatchBufferRegion) -> Run:
 def bind_region(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) -> Any:
     """Bind a buffer to a part of an array, and the variables of its layout to that part."""
     slot = cx.layout.define(buffer)
-    data = None if buffer.data is None else cx.layout.define(buffer.data)
+    data = cx.layout.define(buffer.data)
     layout = [*buffer.shape, *buffer.strides]
     if buffer.elem_offset is not None:
         layout.append(buffer.elem_offset)
@@ -253,9 +251,7 @@ def bind_region(cx: ExpressionContext, buffer: tir.Buffer, span: Span | None) ->
             f[place] = actual[i]
         if any(actual[i] != check(f) for i, check in checks):
             raise tir_errors.region_mismatch(buffer.name, part.shape, span)
-        f[slot] = part
-        if data is not None:
-            f[data] = part
+        f[slot] = f[data] = part
 
     return run
 

@@ -28,11 +28,13 @@ from .prim import (
 from .prim_checks import refused
 
 if TYPE_CHECKING:
+    from relaxscript.errors import Span
+
     from .tir import Buffer
 
 __all__ = [
-    "READ", "WRITE", "StorageScope", "access_ptr", "address_of", "flattened", "indices_of", "load",
-    "offset",
+    "READ", "WRITE", "StorageScope", "access_ptr", "flattened", "indices_of", "load", "offset",
+    "pointer_variable",
 ]  # fmt: skip
 
 READ, WRITE = 1, 2
@@ -100,12 +102,9 @@ def flattened(buffer: Buffer) -> Buffer:
     return buffer.replace(shape=tuple(dims), strides=(), axis_separators=separators)
 
 
-def address_of(buffer: Buffer) -> Var:
-    """The variable of a buffer's address; a new one where it has none."""
-    if buffer.data is not None:
-        return buffer.data
-    pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-    return Var.make(buffer.name, HANDLE, pointer)
+def pointer_variable(name: str, dtype: DataType, scope: str, span: Span | None = None) -> Var:
+    """A new variable for the address of memory."""
+    return Var.make(name, HANDLE, PointerType.make(PrimType.make(dtype), scope), span=span)
 
 
 def access_ptr(
@@ -132,5 +131,5 @@ def access_ptr(
         whole, begin = whole // content_lanes, begin // content_lanes
     kind = Call(element, "tir.type_annotation", ())  # type: ignore[arg-type]
     size = whole if extent is None else as_scalar(extent)
-    args = (kind, address_of(buffer), begin, size, IntImm.make(INT32, mask))
+    args = (kind, buffer.data, begin, size, IntImm.make(INT32, mask))
     return Call(DataType(ptr_type), "tir.tvm_access_ptr", args)  # type: ignore[arg-type]

@@ -84,8 +84,9 @@ def _buffer_type(value: Any) -> str:
 class Buffer(Node):
     """A typed view of memory: element `[i, j]` lies at `elem_offset + i * strides[0] + ...`.
 
-    Empty `strides` means row-major and compact. `data` is the pointer variable behind the view.
-    One object is one buffer; shape variables in `shape` and `strides` are defined where the buffer
+    Empty `strides` means row-major and compact. `data` is the pointer variable behind the view, by
+    which others share its memory; where none is given, it is a new one of the buffer's name. One
+    object is one buffer; shape variables in `shape` and `strides` are defined where the buffer
     is.
     """
 
@@ -93,7 +94,7 @@ class Buffer(Node):
     name: str
     shape: tuple[PrimExpr, ...] = field(convert=as_dims)
     dtype: DataType = field(convert=DataType, default=DataType("float32"))
-    data: Var | None = None
+    data: Var = field(default=...)  # never None, by `replace` neither
     strides: tuple[PrimExpr, ...] = field(convert=_dims, default=())
     elem_offset: PrimExpr | None = field(
         convert=lambda v: None if v is None else as_prim(v), default=None
@@ -103,6 +104,15 @@ class Buffer(Node):
     offset_factor: int = 1
     buffer_type: str = field(convert=_buffer_type, default="default")
     axis_separators: tuple[int, ...] = field(convert=_tuple, default=())
+
+    @staticmethod
+    def _arrange(
+        name: Any, shape: Any, dtype: Any, data: Any, strides: Any, elem_offset: Any, scope: Any,
+        *others: Any,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        if data is None or data is ...:
+            data = buffer_access.pointer_variable(name, dtype, scope)
+        return name, shape, dtype, data, strides, elem_offset, scope, *others
 
     def _check(self) -> None:
         if self.dtype.is_void:

@@ -95,6 +95,7 @@ def decl_buffer(
     """A buffer by the name that TVM has for its constructor, with the shape first."""
     dims: Any = shape if isinstance(shape, Sequence) else (shape,)
     options: dict[str, Any] = {
+        "data": data,
         "strides": strides,
         "elem_offset": elem_offset,
         "scope": scope or "global",
@@ -103,4 +104,4 @@ def decl_buffer(
         "buffer_type": buffer_type,
         "axis_separators": axis_separators,
     }
-    return Buffer(name, dims, DataType(dtype), data, **options)
+    return Buffer(name, dims, DataType(dtype), **options)

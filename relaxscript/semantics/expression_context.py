@@ -61,6 +61,8 @@ class ExpressionContext:
         self.wraps: Callable[[], VMError] | None = None
         # Buffers that are used over some memory without being declared, by its pointer.
         self.views: dict[prim.Var, list[Run]] = {}
+        # Buffers that were given memory where they were declared, by its pointer.
+        self.declared_memory: dict[prim.Var, tir.Buffer] = {}
 
 
 # ------------------------------------------------------------ dimensions

@@ -73,9 +73,8 @@ def _lower_to_allocation(s: BufferRealize) -> tir.Stmt:
     buffer, data = s.buffer, s.buffer.data
     memory = tir.Buffer(_name(s), shape, buffer.dtype, data, scope=buffer.scope)
     body: tir.Stmt = tir.DeclBuffer.make(memory, _shift_indices(s, memory, starts), span=s.span)
-    if data is not None:
-        # The pointer is that of this memory, each time it is made.
-        body = walk.substitute(body, {data: Var.make(data.name, data.dtype)})
+    # The pointer is that of this memory, each time it is made.
+    body = walk.substitute(body, {data: Var.make(data.name, data.dtype)})
     for var, value in reversed(lets):
         body = tir.LetStmt.make(var, value, body)
     return body

@@ -43,5 +43,4 @@ def written_params(func: tir.PrimFunc) -> frozenset[int]:
 def _names(buffer: Node | None) -> Iterator[Node]:
     if isinstance(buffer, tir.Buffer):
         yield buffer
-        if buffer.data is not None:
-            yield buffer.data
+        yield buffer.data

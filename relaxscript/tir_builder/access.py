@@ -45,7 +45,7 @@ def access_regions(
 
     `matched` buffers are other names of regions; those `around` may be known by their address.
     """
-    pointers = {buffer.data: buffer for buffer in around if buffer.data is not None}
+    pointers = {buffer.data: buffer for buffer in around}
     found = _Accesses(frozenset(local), matched, pointers)
     for part in parts:
         found.visit(part)
@@ -69,7 +69,7 @@ def _range(interval: Interval, extent: PrimExpr) -> Range:
         return Range.make(low, const(1, low.dtype))
     if isinstance(low, IntImm) and isinstance(high, IntImm):
         return Range.make(low, const(high.value - low.value + 1, low.dtype))
-    return Range.make(low, _simplified(high - low + 1))
+    return Range.make(low, _simplify(high - low + 1))
 
 
 class _Accesses:
@@ -241,7 +241,7 @@ class _Accesses:
         factor = y[0]
         if not (isinstance(factor, IntImm) and factor is y[1]):
             return None
-        ends = [_simplified(end * factor) for end in (x if x[0] is not x[1] else x[:1])]
+        ends = [_simplify(end * factor) for end in (x if x[0] is not x[1] else x[:1])]
         if len(ends) == 1:
             return ends[0], ends[0]
         return (ends[0], ends[1]) if factor.value >= 0 else (ends[1], ends[0])
@@ -261,7 +261,7 @@ class _Accesses:
         return True
 
 
-def _simplified(e: PrimExpr) -> PrimExpr:
+def _simplify(e: PrimExpr) -> PrimExpr:
     return simplify(e, _FACTS)
 
 
@@ -272,11 +272,11 @@ def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
         return a
     if isinstance(a, IntImm) and a.value == 0:
         return b
-    return _simplified(a + b)
+    return _simplify(a + b)
 
 
 def _minus(a: PrimExpr) -> PrimExpr:
-    return const(-a.value, a.dtype) if isinstance(a, IntImm) else _simplified(0 - a)
+    return const(-a.value, a.dtype) if isinstance(a, IntImm) else _simplify(0 - a)
 
 
 def _union(a: Interval, b: Interval) -> Interval:
@@ -293,7 +293,7 @@ def _least(a: PrimExpr, b: PrimExpr, sign: int) -> PrimExpr | None:
     """The lesser of two (the greater for `sign` 1) where their difference is a constant."""
     if a is b:
         return a
-    difference = _simplified(a - b)
+    difference = _simplify(a - b)
     if not isinstance(difference, IntImm):
         return None
     return a if difference.value * sign >= 0 else b

@@ -11,7 +11,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, quantity
 from relaxscript.ir import prim
-from relaxscript.ir.buffer_access import StorageScope
+from relaxscript.ir.buffer_access import StorageScope, pointer_variable
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
@@ -58,11 +58,13 @@ def make_buffer(
         elem_offset = dimension(elem_offset, "elem_offset", span)
     elif factor:
         elem_offset = Var.make(f"{name}_elem_offset", DIM_DTYPE)
+    where = StorageScope(parts.get("scope", "global"))
+    address = parts["data"] if "data" in parts else pointer_variable(name, element, where)
     alignment, kind = parts.get("align", 0), parts.get("buffer_type", "")
     return Buffer.make(
-        name, dims, element, parts.get("data"), steps, elem_offset,
-        StorageScope(parts.get("scope", "global")), alignment if alignment > 0 else 64,
-        factor or 1, "auto_broadcast" if kind == "auto" else kind or "default",
+        name, dims, element, address, steps, elem_offset, where,
+        alignment if alignment > 0 else 64, factor or 1,
+        "auto_broadcast" if kind == "auto" else kind or "default",
         parts.get("axis_separators", ()), span=span,
     )  # fmt: skip
 

@@ -9,9 +9,10 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, quantity
 from relaxscript.ir import prim, tir
+from relaxscript.ir.buffer_access import pointer_variable
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import HANDLE, PointerType, PrimType, Var, const
+from relaxscript.ir.prim import PointerType, PrimType, Var, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
     Block,
@@ -292,22 +293,17 @@ class TIRBuilder:
     def _address(self, name: str, dtype: Any, scope: Any) -> Var:
         if not isinstance(scope, str):
             raise TIRError("scope", "the scope of memory is a string", code="RX0103")
-        pointer = PointerType.make(PrimType.make(DataType(dtype)), scope)
-        return Var.make(name, HANDLE, pointer, span=self.at("name"))
+        return pointer_variable(name, DataType(dtype), scope, self.at("name"))
 
-    def decl_buffer(self, buffer: Buffer, needs_memory: bool | None = None) -> Buffer:
-        """A buffer over the memory at its `data`, or over memory that is allocated for it.
-
-        Where it is not said whether it needs memory, one without `data` does.
-        """
+    def decl_buffer(self, buffer: Buffer, needs_memory: bool = False) -> Buffer:
+        """A buffer over the memory at its `data`, which is allocated here where it has none."""
         span = self.span
-        if needs_memory or (needs_memory is None and buffer.data is None):
-            pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-            data = buffer.data or Var.make(buffer.name, HANDLE, pointer)
-            made = buffer = buffer.replace(data=data)
-            true = const(1, prim.BOOL)
+        if needs_memory:
+            true, data = const(1, prim.BOOL), buffer.data
             self.add(
-                lambda body: tir.Allocate.make(data, made.dtype, made.shape, true, body, span=span)
+                lambda body: tir.Allocate.make(
+                    data, buffer.dtype, buffer.shape, true, body, span=span
+                )
             )
         self.add(lambda body: tir.DeclBuffer.make(buffer, body, span=span))
         return buffer
@@ -549,7 +545,7 @@ class TIRBuilder:
     def _way(self, written: str) -> Scope:
         around = self.open[-1] if self.open else None
         if around is None or around.written != "T.If":
-            raise TIRError("", f"`{written}` stands directly in `T.If`",
+            raise TIRError("", f"`{written}` belongs directly in `T.If`",
                            help="write `with T.If(condition):` around it")  # fmt: skip
         ways: dict[str, Stmt] = around.value
         if written in ways:

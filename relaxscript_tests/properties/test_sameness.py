@@ -22,8 +22,8 @@ programs = strategies.one_of(functions(), prim_funcs())
 
 def renamed(program: Any) -> Any:
     """The same program with other variables, all of them called alike."""
-    scalars = {v: prim.Var("q", v.dtype) for v in bound_vars(program) if isinstance(v, prim.Var)}
-    program = substitute(program, scalars)
+    scalars = [v for v in bound_vars(program) if isinstance(v, prim.Var)]
+    program = substitute(program, {v: prim.Var("q", v.dtype, v.type_annotation) for v in scalars})
     others: dict[Any, Any] = {}
     for variable in bound_vars(program):
         match variable:

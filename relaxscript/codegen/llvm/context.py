@@ -57,6 +57,8 @@ class FunctionContext:
         self.declared: list[tuple[tir.Buffer, BufferAddress | None]] = []
         # The first buffer over each pointer, and where the memory behind a pointer begins.
         self.owners: dict[prim.Var, BufferAddress] = {}
+        # The buffers that were given memory where they were declared, by its pointer.
+        self.declared_memory: dict[prim.Var, tir.Buffer] = {}
         self.stack_bytes = 0
         # How often unrolled loops repeat what is being written.
         self.copies = 1
@@ -81,5 +83,4 @@ class FunctionContext:
     def define(self, buffer: tir.Buffer, place: BufferAddress) -> None:
         """Bind a buffer, and its pointer, to an address."""
         self.places[buffer] = place
-        if buffer.data is not None:
-            self.owners[buffer.data] = place
+        self.owners[buffer.data] = place

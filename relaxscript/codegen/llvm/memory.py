@@ -34,6 +34,7 @@ from .value_ranges import limits
 __all__ = [
     "allocate_memory",
     "constant_data",
+    "declare_buffer",
     "emit_extent",
     "match_region",
     "new_buffer",
@@ -49,7 +50,7 @@ STACK_BYTES = 16 * 1024
 def place_of(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> BufferAddress:
     """The place of a buffer; one that is not declared lies over the memory of its pointer."""
     if buffer not in cx.places:
-        if buffer.data is None or buffer.data not in cx.owners:
+        if buffer.data not in cx.owners:
             raise tir_errors.undefined("buffer", buffer.name, span)
         return view_of(cx, buffer, cx.owners[buffer.data], span)
     return cx.places[buffer]
@@ -136,6 +137,16 @@ def constant_data(cx: FunctionContext, s: tir.AllocateConst) -> BufferAddress:
         f"call void @llvm.memcpy.p0.p0.i64({place.pointer}, ptr @{name}, i64 {len(raw)}, i1 0)"
     )
     return place
+
+
+def declare_buffer(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> None:
+    """A view of the memory of its pointer; where there is none, each time new memory."""
+    data = buffer.data
+    if data not in cx.owners or cx.declared_memory.get(data) is buffer:
+        cx.declared_memory[data] = buffer
+        new_buffer(cx, buffer, span)
+    else:
+        view_of(cx, buffer, cx.owners[data], span)
 
 
 def new_buffer(cx: FunctionContext, buffer: tir.Buffer, span: Span | None) -> None:

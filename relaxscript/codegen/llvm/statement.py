@@ -18,7 +18,7 @@ from . import interrupts
 from .context import FunctionContext
 from .elements import emit_store
 from .expression import assign_variable, emit, emit_for_variable
-from .memory import allocate_memory, constant_data, match_region, new_buffer, view_of
+from .memory import allocate_memory, constant_data, declare_buffer, match_region, new_buffer
 from .reductions import emit_counted_loop
 
 __all__ = ["emit_body"]
@@ -63,10 +63,7 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
         case tir.AllocateConst(var):
             cx.owners[var] = constant_data(cx, s)
         case tir.DeclBuffer(buffer):
-            if buffer.data is None or buffer.data not in cx.owners:
-                new_buffer(cx, buffer, s.span)
-            else:
-                view_of(cx, buffer, cx.owners[buffer.data], s.span)
+            declare_buffer(cx, buffer, s.span)
         case _:
             raise tir_errors.unsupported_statement(s)
 

@@ -182,7 +182,8 @@ def _alloc_buffer(tb: TIRBuilder, *, name: str = "buffer", **parts: Any) -> _Buf
 
 
 def _decl_buffer(tb: TIRBuilder, *, name: str = "buffer", **parts: Any) -> _Buffer:
-    return tb.decl_buffer(make_buffer(name, **parts, span=tb.span, is_view=True))
+    buffer = make_buffer(name, **parts, span=tb.span, is_view=True)
+    return tb.decl_buffer(buffer, needs_memory=parts.get("data") is None)
 
 
 def _buffer(tb: TIRBuilder, *, name: str = "buffer", **parts: Any) -> _Buffer:

@@ -119,7 +119,7 @@ def _relax_part(around: ScriptContext, body: Sequence[ast.stmt]) -> Node | None:
         bind_parameters(cx, header)
         return parse_annotation(cx, value)
     made = parse_function(cx, function, header)
-    return None if made is None else _unwrapped(made.body, value)
+    return None if made is None else _unwrap(made.body, value)
 
 
 def _function(
@@ -147,7 +147,7 @@ def _is_annotation(node: ast.expr) -> bool:
     return isinstance(getattr(relax_names, attr, None), AnnotationForm)
 
 
-def _unwrapped(body: Expr, value: ast.expr | None) -> Node:
+def _unwrap(body: Expr, value: ast.expr | None) -> Node:
     """The part that became the body of a function."""
     if not isinstance(body, SeqExpr):
         return body
@@ -167,24 +167,9 @@ def _unwrapped(body: Expr, value: ast.expr | None) -> Node:
 
 
 def _tir_part(around: ScriptContext, body: Sequence[ast.stmt]) -> Node | None:
-    addressed: set[ast.AST] = set()
-    while True:
-        known, trial = len(addressed), around.reporter.trial()
-        cx = tir_context(around.source, around.environment, trial, ModuleContext())
-        cx.addressed, cx.check_well_formed = addressed, False
-        try:
-            made = _tir_part_in(cx, body)
-        except Failed:
-            around.reporter.accept(trial)
-            raise
-        if len(addressed) == known:
-            around.reporter.accept(trial)
-            return made
-        # The address of a buffer was asked for after the buffer was made: once more, with it.
-
-
-def _tir_part_in(cx: TirContext, body: Sequence[ast.stmt]) -> Node | None:
     """The statements, or what is after declarations: a scalar, a region, a type."""
+    cx = tir_context(around.source, around.environment, around.reporter, ModuleContext())
+    cx.check_well_formed = False
     *before, last = body
     collect_declarations(cx, body)
     value = last.value if isinstance(last, ast.Expr) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -111,18 +110,6 @@ class Reporter:
             yield
         finally:
             self._uses.pop()
-
-    def trial(self) -> Reporter:
-        """A reporter of one reading, of which it is not known yet whether another will follow."""
-        other = copy(self)
-        other.diagnostics, other._refused = list(self.diagnostics), set(self._refused)
-        return other
-
-    def accept(self, trial: Reporter) -> None:
-        """Take over what was found by the last reading of several."""
-        known = self.diagnostics
-        known.extend(trial.diagnostics[len(known) :])
-        vars(self).update({**vars(trial), "diagnostics": known})
 
     @property
     def is_full(self) -> bool:

@@ -94,7 +94,7 @@ def define_parameter(
 
 def fits_in_signature(cx: TIRPrinter, buffer: tir.Buffer, scalars: Sequence[prim.Var]) -> bool:
     """True if a buffer can be written as the annotation of its parameter."""
-    shared = buffer.data is not None and buffer.data in cx.owner
+    shared = buffer.data in cx.owner
     used = [v for dim in buffer.shape for v in variables(dim)]
     return is_plain(buffer) and not shared and not any(v in scalars for v in used)
 

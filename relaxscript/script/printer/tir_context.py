@@ -133,7 +133,7 @@ class TIRPrinter(AnnotationPrinter):
 
     def define_buffer(self, buffer: tir.Buffer) -> str:
         """The name of a buffer, from now on."""
-        if buffer.data is not None and self.names.get(buffer.data) is None:
+        if self.names.get(buffer.data) is None:
             self.owner.setdefault(buffer.data, buffer)
         return self.names.define(buffer, buffer.name)
 
@@ -146,7 +146,8 @@ class TIRPrinter(AnnotationPrinter):
         dims = tree.items([self.scalar(d, BUFFER_DIM_DTYPE) for d in buffer.shape], ast.Tuple)
         keywords: dict[str, ast.expr] = {}
         data = buffer.data
-        if data is not None and (data in self.owner or self.names.get(data) is not None):
+        shared = self.owner.get(data, buffer) is not buffer
+        if shared or self.names.get(data) is not None:
             keywords["data"] = self.variable(data)
         for name, value in _unusual(buffer).items():
             keywords[name] = self.buffer_fact(value)

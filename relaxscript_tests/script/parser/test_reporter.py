@@ -26,26 +26,22 @@ def test_asking_for_mistakes_looks_at_each_warning_once():
     assert growth(prepare, 50) < 10
 
 
-def test_a_mistake_is_found_behind_warnings_and_only_in_the_reading_that_is_accepted():
+def test_a_mistake_is_found_behind_warnings():
     reporter = Reporter()
     for _ in range(3):
         reporter.record_undecided(WARNING)
     assert not reporter.failed
-    trial = reporter.trial()
-    trial.record_undecided(WARNING)
-    reporter.trial().record(ERROR)
-    assert not reporter.failed
-    trial.record(ERROR)
-    reporter.accept(trial)
+    reporter.record(ERROR)
     assert reporter.failed
     assert reporter.failed
-    assert [d.severity for d in reporter.settle()] == ["warning"] * 4 + ["error"]
+    assert [d.severity for d in reporter.settle()] == ["warning"] * 3 + ["error"]
 
 
-def test_warnings_of_a_reading_that_is_not_accepted_make_no_room_for_more_mistakes():
+def test_warnings_leave_room_for_mistakes():
     reporter = Reporter()
     for _ in range(MOST_MISTAKES):
-        reporter.trial().record_undecided(WARNING)
+        reporter.record_undecided(WARNING)
+    assert not reporter.is_full
     for _ in range(MOST_MISTAKES):
         reporter.record(ERROR)
     assert reporter.is_full

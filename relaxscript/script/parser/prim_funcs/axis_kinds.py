@@ -8,6 +8,7 @@ about a sum that begins with whatever is in memory. A script that names the writ
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -85,12 +86,12 @@ def _accumulates(store: BufferStore) -> bool:
 
 
 def doubtful_blocks(
-    body: tir.Stmt, places: Mapping[prim.Var, AxisPlace], declares_reads: Callable[[Block], bool]
-) -> Iterator[Diagnostic]:
+    func: tir.PrimFunc, places: Mapping[prim.Var, AxisPlace],
+    declares_reads: Callable[[Block], bool],
+) -> Iterator[Diagnostic]:  # fmt: skip
     """Warnings about the blocks of a function, in the order in which they run."""
-    touched: set[Buffer] = set()
-    views = _by_address(body)
-    pending: list[Node] = [body]
+    touched = _reached_by_address(func)
+    pending: list[Node] = [func.body]
     while pending:
         node = pending.pop()
         if isinstance(node, Block):
@@ -107,19 +108,14 @@ def doubtful_blocks(
         elif isinstance(node, prim.Call):
             touched.update(e.buffer for a in node.args for e in walk(a)
                            if isinstance(e, prim.BufferLoad))  # fmt: skip
-            for address in node.args:
-                touched.update(views.get(address, ()) if isinstance(address, prim.Var) else ())
         pending.extend(c for c in reversed(children(node)) if not isinstance(c, Buffer))
 
 
-def _by_address(body: tir.Stmt) -> dict[prim.Var, set[Buffer]]:
-    """The buffers over memory, by the variables that hold its address."""
-    found: dict[prim.Var, set[Buffer]] = {}
-    for node in walk(body):
-        for buffer in (node.buffer,) if isinstance(node, (BufferStore, prim.BufferLoad)) else ():
-            if buffer.data is not None:
-                found.setdefault(buffer.data, set()).add(buffer)
-    return found
+def _reached_by_address(func: tir.PrimFunc) -> set[Buffer]:
+    """The buffers whose pointer stands somewhere else as well: others may write into them."""
+    nodes = list(walk(func))  # what is inside of a buffer is met once
+    uses = Counter(node for node in nodes if isinstance(node, prim.Var))
+    return {node for node in nodes if isinstance(node, Buffer) and uses[node.data] > 1}
 
 
 def _of_block(
@@ -142,9 +138,9 @@ def _of_block(
             continue
         wrong = axis.iter_type == "spatial" and axis.var not in written and axis.var in used
         if wrong and (sums or block.init is not None):
-            yield _spatial(axis, place, sums[0], block.init is not None)
+            yield _spatial_doubt(axis, place, sums[0], block.init is not None)
         elif axis.iter_type == "reduce" and axis.var in written and block.init is not None:
-            yield _reduced(axis, place, block.init)
+            yield _reduction_doubt(axis, place, block.init)
     if block.init is None and not declares_reads:
         yield from _without_start(block, sums, touched)
 
@@ -154,7 +150,9 @@ def _is_single(axis: tir.IterVar) -> bool:
     return isinstance(extent, prim.IntImm) and extent.value <= 1
 
 
-def _spatial(axis: tir.IterVar, place: AxisPlace, store: BufferStore, starts: bool) -> Diagnostic:
+def _spatial_doubt(
+    axis: tir.IterVar, place: AxisPlace, store: BufferStore, starts: bool
+) -> Diagnostic:
     name, buffer = axis.var.name, store.buffer.name
     then = "`T.init` runs again for each of its values" if starts else "its values add up in order"
     return _doubt(
@@ -165,7 +163,7 @@ def _spatial(axis: tir.IterVar, place: AxisPlace, store: BufferStore, starts: bo
     )  # fmt: skip
 
 
-def _reduced(axis: tir.IterVar, place: AxisPlace, init: tir.Stmt) -> Diagnostic:
+def _reduction_doubt(axis: tir.IterVar, place: AxisPlace, init: tir.Stmt) -> Diagnostic:
     return _doubt(
         place, "S",
         f"`{axis.var.name}` is an axis of reduction, but each of its values writes elements of "
@@ -191,7 +189,7 @@ def _without_start(
     if not any(axis.iter_type == "reduce" for axis in block.iter_vars):
         return
     for store in sums:
-        if store.buffer in touched or store.buffer.data is not None:
+        if store.buffer in touched:
             continue
         name = store.buffer.name
         yield Diagnostic(

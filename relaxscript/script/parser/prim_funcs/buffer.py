@@ -17,7 +17,7 @@ from relaxscript import tir_builder
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, Span
 from relaxscript.ir import prim
-from relaxscript.ir.prim import HANDLE, IntImm, PointerType, PrimExpr, PrimType
+from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import ShapeExpr
 from relaxscript.ir.tir import Buffer
 from relaxscript.script.names import tir_statements, tir_values
@@ -152,10 +152,7 @@ def make_buffer(cx: TirContext, name: str, syntax: BufferSyntax, span: Span | No
     with cx.builder_at(syntax.node, syntax.nodes):
         is_view = syntax.maker in (tir_statements.decl_buffer, tir_statements.buffer)
         buffer = tir_builder.make_buffer(name, **{"shape": (), **parts}, span=span, is_view=is_view)
-    if buffer.data is None and syntax.node in cx.addressed:
-        pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-        buffer = buffer.replace(data=prim.Var.make(name, HANDLE, pointer))
-    cx.made[buffer] = syntax.node
+    cx.made.add(buffer)
     return buffer
 
 
@@ -246,7 +243,8 @@ def parse_dimension_string(cx: TirContext, text: str, node: ast.expr) -> PrimExp
             if isinstance(name, ast.Name) and not is_known(cx, name.id):
                 raise cx.error(
                     node, "RX0109", f"the dimension `{name.id}` is not defined here",
-                    help=f'it must stand alone in some shape: `T.Buffer(("{name.id}",), ...)`',
+                    help="it must be a whole dimension of some shape: "
+                         f'`T.Buffer(("{name.id}",), ...)`',
                 )  # fmt: skip
         return to_dim(cx, parse_expr(cx, inner), node)
     finally:

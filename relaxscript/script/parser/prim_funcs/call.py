@@ -30,7 +30,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.device_functions import TYPED_LAST
 from relaxscript.ir.field_types import FieldError
 from relaxscript.ir.intrinsic import INTRINSICS
-from relaxscript.ir.prim import HANDLE, PointerType, PrimExpr, PrimType, const
+from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.scalar_functions import FUNCTIONS
@@ -179,14 +179,14 @@ def function_of_module(cx: TirContext, node: ast.Attribute) -> Any:
 
 def buffer_attribute(cx: TirContext, buffer: Buffer, node: ast.Attribute) -> Any:
     if node.attr == "data":
-        return address_of(cx, buffer, node)
+        return buffer.data
     for method in (Buffer.offset_of, vload, vstore):
         if node.attr == method.__name__:
             return partial(method, buffer)
     if node.attr in ("READ", "WRITE"):
         return getattr(Buffer, node.attr)
     if node.attr == "access_ptr":
-        return partial(Buffer.access_ptr, buffer.replace(data=address_of(cx, buffer, node)))
+        return partial(Buffer.access_ptr, buffer)
     if node.attr in BUFFER_ATTRIBUTES:
         return getattr(buffer, node.attr)
     near = cx.near(node.attr, BUFFER_ATTRIBUTES)
@@ -231,7 +231,7 @@ def refuse_call(cx: TirContext, callee: Any, node: ast.Call) -> Failed:
     element = f"{cx.written(node.func)}[{', '.join(cx.written(a) for a in node.args)}]"
     return cx.error(
         node.func, "RX0103", f"{describe(callee)} cannot be called",
-        help=f"elements stand in brackets: `{element}`", edits=[Edit(span, element)],
+        help=f"elements are written in brackets: `{element}`", edits=[Edit(span, element)],
     )  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def packed_operand(cx: TirContext, value: Any, node: ast.AST) -> Any:
     if value.strides:
         strides = FUNCTIONS["tvm_stack_make_shape"](*value.strides)
     return FUNCTIONS["tvm_stack_make_array"](
-        address_of(cx, value, node), FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
+        value.data, FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
         value.ndim, const(0, value.dtype), value.elem_offset or 0,
     )  # fmt: skip
 
@@ -392,8 +392,7 @@ def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr
         )  # fmt: skip
     places = node.args if len(node.args) == len(args) else [node] * len(args)
     operands = tuple(
-        address_of(cx, v, at) if isinstance(v, Buffer) else to_scalar(cx, v, at)
-        for v, at in zip(args, places)
+        v.data if isinstance(v, Buffer) else to_scalar(cx, v, at) for v, at in zip(args, places)
     )
     dtype = result_dtype(cx, sibling)
     return prim.Call.make(dtype, callee, operands, span=cx.span(node))
@@ -406,16 +405,6 @@ def result_dtype(cx: TirContext, definition: ast.FunctionDef | None) -> DataType
         return DataType("void")
     value = parse_expr(cx, returns)
     return value.dtype if isinstance(value, ScalarType) else DataType("void")
-
-
-def address_of(cx: TirContext, buffer: Buffer, node: ast.AST) -> PrimExpr:
-    """The address of a buffer; the buffer is made with one when the function is read again."""
-    if buffer.data is not None:
-        return buffer.data
-    if buffer in cx.made:
-        cx.addressed.add(cx.made[buffer])
-    pointer = PointerType.make(PrimType.make(buffer.dtype), buffer.scope)
-    return prim.Var.make(buffer.name, HANDLE, pointer)
 
 
 def typed_first(callee: Any, node: ast.Call) -> ast.Call:

@@ -66,9 +66,8 @@ class TirContext(ScriptContext):
 
     def _buffers(self) -> None:
         """Buffers and their memory."""
-        # The syntax of buffers whose address the function asks for, and of all that it has made.
-        self.addressed: set[ast.AST] = set()
-        self.made: dict[Buffer, ast.AST] = {}
+        # What the function has made: other buffers are Python's.
+        self.made: set[Buffer] = set()
         # The buffers without memory that no `T.realize` gave any, and where they are.
         self.homeless: dict[Buffer, ast.AST] = {}
         # What `T.realize` opened, and where.

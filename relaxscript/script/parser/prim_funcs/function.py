@@ -52,23 +52,12 @@ def parse_prim_func(
     `global_vars` are the functions of the module around it, `module_name` is its class. Without
     `check_well_formed`, what it uses need not have a value or memory.
     """
-    addressed: set[ast.AST] = set()
-    while True:
-        known, trial = len(addressed), reporter.trial()
-        before = len(trial.diagnostics)
-        cx = tir_context(source, environment, trial, module or ModuleContext())
-        cx.global_vars, cx.module_name, cx.addressed = global_vars, module_name, addressed
-        cx.check_well_formed = check_well_formed
-        try:
-            function = parse_function(cx, node, private)
-        except Exception:  # nothing is read again, and what was found already is kept
-            reporter.accept(trial)
-            raise
-        failed = trial.failed_since(before)
-        if failed or len(addressed) == known:
-            reporter.accept(trial)
-            return None if failed else function
-        # The address of a buffer was asked for after the buffer was made: once more, with it.
+    before = len(reporter.diagnostics)
+    cx = tir_context(source, environment, reporter, module or ModuleContext())
+    cx.global_vars, cx.module_name = global_vars, module_name
+    cx.check_well_formed = check_well_formed
+    function = parse_function(cx, node, private)
+    return None if reporter.failed_since(before) else function
 
 
 # function = "def" name "(" parameters ")" ["->" type] ":" { statement }
@@ -99,7 +88,7 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
     check_declared(cx, function)
     check_launched(cx, function)
     check_memory(cx)
-    for doubt in doubtful_blocks(function.body, cx.axis_places, partial(declares_reads, cx)):
+    for doubt in doubtful_blocks(function, cx.axis_places, partial(declares_reads, cx)):
         cx.report(doubt)
     refuse_indices(cx, function)
     return function
@@ -136,7 +125,7 @@ def check_declared(cx: TirContext, function: PrimFunc) -> None:
         if var in free:
             name = var.name
             message = f"`{name}` has no value: no shape gives it one"
-            help = f'let it stand alone in a shape: `T.Buffer(("{name}",), ...)`'
+            help = f'make it a whole dimension of a shape: `T.Buffer(("{name}",), ...)`'
             cx.report(Diagnostic("RX0109", message, place, help=help))
 
 

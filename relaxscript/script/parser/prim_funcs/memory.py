@@ -43,9 +43,7 @@ def bind_buffer(
         cx.homeless[buffer] = syntax.node
         return buffer
     with cx.builder_at(statement) as builder:
-        declared = builder.decl_buffer(buffer, needs_memory)
-    cx.made[declared] = cx.made[buffer]
-    return declared
+        return builder.decl_buffer(buffer, needs_memory)
 
 
 def check_memory(cx: TirContext) -> None:
