@@ -38,7 +38,7 @@ _NUMBERS = ("int", "uint", "float", "bfloat", "bool")
 _UNBOUND = {TensorStructInfo: 14, ShapeStructInfo: 15, PrimStructInfo: 16}
 _MESSAGES = {
     4: "the return annotation uses `{}`, which is not in scope at the definition",
-    6: "`{}` stands alone in no parameter, so no argument says what it is",
+    6: "`{}` is a whole dimension of no parameter, so no argument says what it is",
 }
 
 

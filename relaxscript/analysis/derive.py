@@ -233,7 +233,7 @@ def _extern(expr: ExternFunc, context: Context) -> StructInfo:
 
 def _op(expr: Op, context: Context) -> StructInfo:
     raise OperandError(
-        "operator", "stands where a value is needed", code="RX0309",
+        "operator", "is where a value is needed", code="RX0309",
         message=f"the operator `{expr.name}` may only be called",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ _KINDS = {
     Call: "a call", Function: "a function", If: "an `if`", SeqExpr: "a SeqExpr",
     TupleGetItem: "an index into a tuple",
 }  # fmt: skip
-_PLACES: dict[type[Node], str] = {SeqExpr: "as the result of a body", Tuple: "in a tuple"}
+_PLACES: dict[type[Node], str] = {SeqExpr: "the result of a body", Tuple: "in a tuple"}
 
 
 def is_normal(expr: Expr) -> bool:
@@ -119,8 +119,8 @@ def _operand(expr: Expr, within: Node) -> Iterator[Violation]:
         if isinstance(part, Tuple):
             pending.extend((field, part) for field in reversed(part.fields))
         elif not isinstance(part, LeafExpr):
-            place = _PLACES.get(type(outer), "as an operand")
-            message = f"{_kind(part)} stands {place}, not bound to a variable"
+            place = _PLACES.get(type(outer), "an operand")
+            message = f"{_kind(part)} is {place}, not bound to a variable"
             yield _violation(message, part, outer)
 
 

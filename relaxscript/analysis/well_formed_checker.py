@@ -114,7 +114,7 @@ class WellFormedChecker(ScopedVisitor):
                 if isinstance(node.value, Function):
                     self._local[node.var] = node.value
             case If() if self.in_dataflow:
-                self._note(7, "`if` cannot stand in a dataflow block", node, self.path[-1])
+                self._note(7, "`if` is not allowed in a dataflow block", node, self.path[-1])
             case Function():
                 self._function(node)
 
@@ -129,7 +129,7 @@ class WellFormedChecker(ScopedVisitor):
         attrs = function.attrs or Attrs()
         if attrs.get("relax.force_pure") and not function.is_pure:
             self._note(
-                21, "`relax.force_pure` stands on a function that is not declared pure", function,
+                21, "`relax.force_pure` is set on a function that is not declared pure", function,
                 help="leave it out, or declare the function pure",
             )  # fmt: skip
 
@@ -213,7 +213,7 @@ class WellFormedChecker(ScopedVisitor):
             known = var in self._bound
             own = self._binding is not None and self._binding.var is var
             if own and not known:
-                message = f"`{var.name_hint}` stands on the right of its own binding"
+                message = f"`{var.name_hint}` is used in its own binding"
                 self._note(2, message, var, within, "only a function may refer to itself")
                 return
             self._unbound.append((var, within, known))
@@ -263,7 +263,7 @@ class WellFormedChecker(ScopedVisitor):
         if isinstance(call.op, Op):
             self._normal(call)
         elif self.in_dataflow and self._is_recursive(call.op):
-            message = "a recursive call cannot stand in a dataflow block"
+            message = "a recursive call is not allowed in a dataflow block"
             self._note(7, message, call, None, "move it out of the dataflow block")
         for info in call.sinfo_args:
             self._check_annotation(info, call)

@@ -90,7 +90,7 @@ class BlockBuilder(Normalizer):
         try:
             yield
         except UnplacedError as error:
-            raise error.placed("the builder", caller_span()) from None
+            raise error.as_diagnostic_error("the builder", caller_span()) from None
         except RecursionError:
             message, help = "the expression is nested too deeply", "emit its parts one by one"
             raise DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help)) from None
@@ -222,8 +222,8 @@ class BlockBuilder(Normalizer):
         with self._blame_caller():
             if self.current_block_is_dataflow():
                 raise OperandError(
-                    "block", "stands inside another", code="RX0104",
-                    message="a dataflow block cannot stand inside another",
+                    "block", "is inside another", code="RX0104",
+                    message="a dataflow block is not allowed inside another",
                 )  # fmt: skip
             self.begin_dataflow()
         try:

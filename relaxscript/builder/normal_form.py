@@ -82,7 +82,7 @@ class Normalizer(ScopeStack):
         if not self._scopes:
             raise self.no_open_function()
         expr = self.normal(expr)
-        info = self._derived(expr)
+        info = self._derive(expr)
         if annotation is not None and (likely is None or not _is_same(info, likely)):
             wanted = annotation if isinstance(annotation, StructInfo) else annotation()
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
@@ -100,7 +100,7 @@ class Normalizer(ScopeStack):
         self._log.append(binding)
         return var
 
-    def _derived(self, expr: Expr) -> StructInfo:
+    def _derive(self, expr: Expr) -> StructInfo:
         """The StructInfo of a value; of one that is ill-typed, where that may be, what it says."""
         try:
             return self.context.struct_info(expr)
@@ -279,7 +279,7 @@ class Normalizer(ScopeStack):
         if self.check_well_formed and self.current_block_is_dataflow():
             raise OperandError(
                 "if", "is control flow", code="RX0307",
-                message="`if` cannot stand in a dataflow block",
+                message="`if` is not allowed in a dataflow block",
                 help="move it out of the dataflow block",
             )  # fmt: skip
         cond = self.operand(expr.cond)
@@ -325,7 +325,7 @@ class Normalizer(ScopeStack):
         if inside and not isinstance(block, DataflowBlock):
             raise OperandError(
                 "block", "is no dataflow block", code="RX0325",
-                message="an ordinary binding block cannot stand inside a dataflow block",
+                message="an ordinary binding block is not allowed inside a dataflow block",
                 help="move it out of the dataflow block",
             )  # fmt: skip
         if enters:

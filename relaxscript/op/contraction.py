@@ -91,7 +91,7 @@ def _parse_subscripts(subscripts: str) -> tuple[list[str], str]:
     if unknown:
         raise _unreadable(subscripts, f"`{unknown[0]}` is an axis of the result, and of no operand")
     if len(set(_letters(output))) < len(_letters(output)):
-        raise _unreadable(subscripts, "an axis stands twice in the result")
+        raise _unreadable(subscripts, "an axis appears twice in the result")
     if dots not in output:
         raise _unreadable(subscripts, "the axes of `...` are missing in the result")
     return inputs, output
@@ -179,20 +179,20 @@ def _measure(
         dim = dims[axis]
         # Twice in one operand it is a diagonal, of which no side is repeated.
         if label in own:
-            error, called = _differing(name, axis, label, own[label], dim)
+            error, called = _size_mismatch(name, axis, label, own[label], dim)
             text = f"{called} has {dim_text(dim)} elements, not {dim_text(own[label])}"
             require_equal(context, own[label], dim, error, text)
             continue
         own[label] = dim
         for known in seen:
             if known is not None:
-                error, called = _differing(name, axis, label, known, dim)
+                error, called = _size_mismatch(name, axis, label, known, dim)
                 text = f"{called} has {dim_text(dim)} elements, not {dim_text(known)} or 1"
                 broadcast_dim(context, known, dim, error, text)
         seen.append(dim)
 
 
-def _differing(
+def _size_mismatch(
     name: str, axis: int, label: _Label, known: PrimExpr, dim: PrimExpr
 ) -> tuple[OperandError, str]:
     """The error for sizes of an axis that do not go together, and the name of that axis."""

@@ -115,7 +115,7 @@ class OpenBlock:
             raise TIRError("kinds", 'the kinds of axes are a string such as "SSR"', code="RX0504")
         if not isinstance(bindings, (list, tuple)):
             raise TIRError(
-                "bindings", "the loop variables stand in a list", code="RX0504",
+                "bindings", "the loop variables are given as a list", code="RX0504",
                 help="write `{instead}`", instead="[{}]",
             )  # fmt: skip
         for letter in kinds:
@@ -234,7 +234,7 @@ class OpenBlock:
     def _check_inside(self, callee: str) -> None:
         if self is self.builder.root:
             raise TIRError(
-                "", f"`{callee}` stands in a block", code="RX0504",
+                "", f"`{callee}` belongs in a block", code="RX0504",
                 help='open one: `with T.block("name"):`',
             )  # fmt: skip
 
@@ -264,7 +264,7 @@ class OpenBlock:
         for inner in walk(mentioned):
             if isinstance(inner, Var) and inner in axes:
                 raise TIRError(
-                    part, f"`{callee}` stands outside of the block, where its axis "
+                    part, f"`{callee}` is outside of the block, where its axis "
                     f"`{inner.name}` has no value", code="RX0504",
                     places=[(inner.span, "the axis")],
                     help="write the loop variables that give the axis its value",

@@ -77,25 +77,25 @@ NORMAL = {
 }
 
 NESTED = {
-    "a call stands as an operand, not bound to a variable": [
+    "a call is an operand, not bound to a variable": [
         binding(op.exp(double)), binding(If(op.logical_not(c), SeqExpr([], x), SeqExpr([], x))),
         binding(TupleGetItem(op.split(x, 2), 0)),
     ],
-    "a function stands as an operand, not bound to a variable": [
+    "a function is an operand, not bound to a variable": [
         binding(Call(local(SeqExpr([], t)), [x]))
     ],
-    "a call stands as the result of a body, not bound to a variable": [
+    "a call is the result of a body, not bound to a variable": [
         returning(SeqExpr([], double)), binding(If(c, SeqExpr([], double), SeqExpr([], x))),
         binding(local(SeqExpr([], op.exp(t))), g),
     ],
-    "a call stands in a tuple, not bound to a variable": [
+    "a call is in a tuple, not bound to a variable": [
         binding(Tuple([x, Tuple([double])]), Var("z", TupleStructInfo([F4, TupleStructInfo([F4])])))
     ],
-    "an index into a tuple stands as an operand, not bound to a variable": [
+    "an index into a tuple is an operand, not bound to a variable": [
         binding(op.exp(TupleGetItem(pair, 1)))
     ],
     "a SeqExpr is the body of a function or a branch, and cannot be bound": [binding(seq)],
-    "a SeqExpr stands as an operand, not bound to a variable": [binding(op.exp(seq))],
+    "a SeqExpr is an operand, not bound to a variable": [binding(op.exp(seq))],
     "the body of a function is a call, not a SeqExpr": [
         returning(double), binding(local(op.exp(t)), g)
     ],

@@ -148,11 +148,11 @@ def test_a_sequence_is_flattened_into_an_open_dataflow_block(x, kind):
     assert [b.var.name_hint for b in block.bindings] == ["lv", "y", "lv1", "gv"]
 
 
-def test_what_may_not_stand_in_a_dataflow_block_may_not_in_a_sequence_there(x):
+def test_what_is_not_allowed_in_a_dataflow_block_is_not_in_a_sequence_there(x):
     y = Var("y", x.struct_info)
     effect = Call(ExternFunc("f"), [x], None, [tensor("n", 4)])
     choice = If(PrimValue(True), x, x)
-    for value, reason in ((effect, "impure"), (choice, "`if` cannot stand")):
+    for value, reason in ((effect, "impure"), (choice, "`if` is not allowed")):
         bb = BlockBuilder()
         with bb.function("main", [x], pure=False), bb.dataflow():
             with pytest.raises(DiagnosticError, match=reason):
@@ -242,7 +242,7 @@ def test_control_flow_is_refused_in_a_dataflow_block(x):
     c = Var("c", tensor(dtype="bool"))
     bb = BlockBuilder()
     with (
-        pytest.raises(DiagnosticError, match="`if` cannot stand in a dataflow block"),
+        pytest.raises(DiagnosticError, match="`if` is not allowed in a dataflow block"),
         bb.function("main", [c, x]),
         bb.dataflow(),
     ):

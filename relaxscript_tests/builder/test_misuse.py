@@ -107,7 +107,7 @@ def test_a_dataflow_block_does_not_stand_inside_another(x):
     bb = BlockBuilder()
     with bb.function("main", [x]):
         with bb.dataflow():
-            refused("cannot stand inside another", "RX0104", lambda: bb.dataflow().__enter__())
+            refused("is not allowed inside another", "RX0104", lambda: bb.dataflow().__enter__())
             gv = bb.emit_output(op.add(x, x))
         bb.emit_func_output(gv)
 

@@ -52,4 +52,4 @@ def test_what_is_normalized_may_not_bring_an_ordinary_block_into_a_dataflow_bloc
         bb.emit_func_output(x)
     (found,) = caught.value.diagnostics
     assert found.code == "RX0325"
-    assert found.message == "an ordinary binding block cannot stand inside a dataflow block"
+    assert found.message == "an ordinary binding block is not allowed inside a dataflow block"

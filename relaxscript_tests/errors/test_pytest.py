@@ -39,7 +39,7 @@ FUNCTION = """@R.function
         ),
         (FUNCTION.format(x="x") + "    rx.jit(f).f(np.ones(3))", "expected a tensor of shape"),
         ("rx.load('missing.rx')", "cannot read `missing.rx`"),
-        ("rx.from_source('f')", "only imports, modules and functions can stand here"),
+        ("rx.from_source('f')", "only imports, modules and functions are allowed here"),
     ],
 )
 def test_a_failing_test_is_all_that_pytest_shows(lines, message, tmp_path):

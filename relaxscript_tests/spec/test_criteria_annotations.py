@@ -68,7 +68,7 @@ def test_what_is_no_shape_cannot_stand_for_one():
     @R.function
     def f(x: R.Tensor((4,), "float32")):
         y: R.Tensor(x, "float32") = x
-        #           ^ error: RX0314 only a shape can stand here
+        #           ^ error: RX0314 only a shape is allowed here
         #           - label: is `R.Tensor((4,), "float32")`
         return y
 

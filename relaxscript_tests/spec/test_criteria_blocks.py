@@ -151,7 +151,7 @@ def test_a_choice_cannot_stand_in_a_dataflow_block():
     def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
         with R.dataflow():
             if c:
-            #  ^ error: RX0307 `if` cannot stand in a dataflow block
+            #  ^ error: RX0307 `if` is not allowed in a dataflow block
                 y = R.add(x, x)
             else:
                 y = x

@@ -29,7 +29,7 @@ def test_the_rank_may_be_said_beside_a_shape_of_unknown_rank():
 
 @rejects("invariant 1")
 def test_a_variable_that_holds_no_shape_is_no_shape_of_a_tensor():
-    with pytest.raises(DiagnosticError, match="only a shape can stand here"):
+    with pytest.raises(DiagnosticError, match="only a shape is allowed here"):
         judged("R.Tensor(ndim=1)", "R.Tensor(p0)")
     tensor = relax.Var("p", relax.TensorStructInfo(ndim=1))
     x = relax.Var("x", relax.TensorStructInfo(tensor))

@@ -87,9 +87,7 @@ def test_random_programs_are_in_normal_form_and_stay_the_same_when_normalized():
 @rejects("normal form 1")
 def test_a_call_inside_a_call_is_bound_to_a_variable():
     nested = function(sequence(block(y, relax.op.exp(relax.op.add(x, x)))))
-    assert texts(nested) == [
-        ("a call stands as an operand, not bound to a variable", "R.add(x, x)")
-    ]
+    assert texts(nested) == [("a call is an operand, not bound to a variable", "R.add(x, x)")]
     values = [b.value.op.name for b in normalized(nested).body.blocks[0].bindings]
     assert values == ["relax.add", "relax.exp"]
 
@@ -98,7 +96,7 @@ def test_a_call_inside_a_call_is_bound_to_a_variable():
 def test_a_call_inside_a_tuple_is_bound_to_a_variable():
     pair = relax.Var("pair", relax.TupleStructInfo([F4, F4]))
     nested = function(sequence(block(pair, relax.Tuple([x, relax.op.exp(x)]))))
-    assert texts(nested) == [("a call stands in a tuple, not bound to a variable", "R.exp(x)")]
+    assert texts(nested) == [("a call is in a tuple, not bound to a variable", "R.exp(x)")]
     assert len(normalized(nested).body.blocks[0].bindings) == 2
 
 
@@ -122,7 +120,7 @@ def test_a_sequence_that_is_bound_is_flattened():
 def test_an_ordinary_block_that_would_be_flattened_into_a_dataflow_block_is_malformed():
     inner = sequence(block(z, relax.op.exp(x)), body=z)
     nested = function(sequence(flow(y, inner), body=y))
-    with pytest.raises(relax.DiagnosticError, match="an ordinary binding block cannot stand"):
+    with pytest.raises(relax.DiagnosticError, match="an ordinary binding block is not allowed"):
         relax.transform.Normalize()(relax.IRModule({"f": nested}))
 
 
@@ -145,7 +143,7 @@ def test_branches_are_wrapped_into_sequences():
 @rejects("normal form 3")
 def test_the_result_of_a_body_is_a_leaf():
     bare = function(sequence(body=relax.op.exp(x)))
-    message = "a call stands as the result of a body, not bound to a variable"
+    message = "a call is the result of a body, not bound to a variable"
     assert texts(bare) == [(message, "R.exp(x)")]
     assert isinstance(normalized(bare).body.body, relax.Var)
 

@@ -227,7 +227,7 @@ MISTAKES = {
     "statements beside the ways": (stray, "", "`T.If` holds `T.Then` and `T.Else` only"),
     "a choice without ways": (no_way, "", "`T.If` needs `T.Then`"),
     "a way outside of a choice": (
-        lambda p: p.tb.then(), "", "`T.Then` stands directly in `T.If`"
+        lambda p: p.tb.then(), "", "`T.Then` belongs directly in `T.If`"
     ),
     "a way twice": (way_twice, "", "`T.If` has two `T.Then`"),
     # blocks
@@ -235,7 +235,7 @@ MISTAKES = {
         lambda p: p.tb.block(3), "name", "the name of a block is a string"
     ),
     "an axis outside of blocks": (
-        lambda p: p.tb.root.spatial(4, p.n), "", "`T.axis.spatial` stands in a block"
+        lambda p: p.tb.root.spatial(4, p.n), "", "`T.axis.spatial` belongs in a block"
     ),
     "an axis after statements": (
         lambda p: filled(p).spatial(4, p.n), "",
@@ -253,14 +253,14 @@ MISTAKES = {
     ),
     "an axis of an axis": (
         lambda p: with_axis(p).spatial(4, p.vi), "binding",
-        "`T.axis.spatial` stands outside of the block, where its axis `vi` has no value",
+        "`T.axis.spatial` is outside of the block, where its axis `vi` has no value",
     ),
     "kinds that are no text": (
         lambda p: block(p).remap(3, [p.n]), "kinds",
         'the kinds of axes are a string such as "SSR"',
     ),
     "loop variables that are no list": (
-        lambda p: block(p).remap("S", p.n), "bindings", "the loop variables stand in a list"
+        lambda p: block(p).remap("S", p.n), "bindings", "the loop variables are given as a list"
     ),
     "no kind of axis": (
         lambda p: block(p).remap("Q", [p.n]), "kinds", "there is no kind of axis `Q`"

@@ -31,7 +31,7 @@ class ModuleFrame(Frame):
     def open(self, builder: IRBuilder) -> ModuleFrame:
         if builder.frames:
             raise builder_error(
-                "RX0105", f"a module cannot stand in `{builder.frames[-1].written}`"
+                "RX0105", f"a module is not allowed in `{builder.frames[-1].written}`"
             )
         return self
 
@@ -99,6 +99,6 @@ def module_frame(what: str) -> ModuleFrame:
     frame = innermost(ModuleFrame)
     if frame is None:
         raise builder_error(
-            "RX0105", f"`{what}` stands in a module", "open one: `with I.ir_module():`"
+            "RX0105", f"`{what}` belongs in a module", "open one: `with I.ir_module():`"
         )
     return frame

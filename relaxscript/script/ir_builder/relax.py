@@ -82,7 +82,7 @@ def output(*vars: _Var) -> None:
     """The variables of a dataflow block that can be used after it; they are `df.output_vars`."""
     frames = _IRBuilder.current().frames
     if not frames or not isinstance(frames[-1], _BlockFrame):
-        raise _builder_error("RX0107", "`R.output` stands in a dataflow block",
+        raise _builder_error("RX0107", "`R.output` belongs in a dataflow block",
                              "open one: `with R.dataflow():`")  # fmt: skip
     frames[-1].output(*vars)
 

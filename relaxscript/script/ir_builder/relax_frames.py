@@ -122,8 +122,8 @@ class FunctionFrame(Frame):
         around = builder.frames[-1] if builder.frames else None
         if around is not None and not isinstance(around, ModuleFrame):
             raise builder_error(
-                "RX0104", f"a function cannot stand in `{around.written}`",
-                "functions stand next to each other in `with I.ir_module():`",
+                "RX0104", f"a function is not allowed in `{around.written}`",
+                "functions are defined next to each other in `with I.ir_module():`",
             )  # fmt: skip
         self.module = around
         if around is not None:
@@ -241,7 +241,7 @@ class BlockFrame(Frame):
     def open(self, builder: IRBuilder) -> BlockFrame:
         self.function = function_frame("R.dataflow")
         if self.function.writer.current_block_is_dataflow():
-            raise builder_error("RX0104", "a dataflow block cannot stand inside another")
+            raise builder_error("RX0104", "a dataflow block is not allowed inside another")
         self.function.check_open()
         self.function.writer.begin_dataflow()
         return self
@@ -293,7 +293,7 @@ class IfFrame(Frame):
         self.function = function_frame("R.If")
         self.function.check_open()
         if self.function.writer.current_block_is_dataflow():
-            raise builder_error("RX0307", "`R.If` cannot stand in a dataflow block",
+            raise builder_error("RX0307", "`R.If` is not allowed in a dataflow block",
                                 "end the block first, or use `R.where`")  # fmt: skip
         with self.function.writer.blame_caller():
             self.condition = self.function.writer.operand(self.function.operand(self.condition))
@@ -323,7 +323,7 @@ class BranchFrame(Frame):
     def open(self, builder: IRBuilder) -> BranchFrame:
         around = builder.frames[-1] if builder.frames else None
         if not isinstance(around, IfFrame):
-            raise builder_error("RX0106", f"`{self.written}` stands directly in `R.If`",
+            raise builder_error("RX0106", f"`{self.written}` belongs directly in `R.If`",
                                 "write `with R.If(condition):` around it")  # fmt: skip
         if self.written in around.branches:
             raise builder_error("RX0106", f"`R.If` has two `{self.written}`")
@@ -362,6 +362,6 @@ def function_frame(what: str) -> FunctionFrame:
     """The function that is open; `what` needs one."""
     frame = innermost(FunctionFrame)
     if frame is None:
-        raise builder_error("RX0105", f"`{what}` stands in a Relax function",
+        raise builder_error("RX0105", f"`{what}` belongs in a Relax function",
                             "open one: `with R.function():`")  # fmt: skip
     return frame

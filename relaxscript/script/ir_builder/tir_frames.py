@@ -40,8 +40,8 @@ class PrimFuncFrame(Frame):
         around = builder.frames[-1] if builder.frames else None
         if around is not None and not isinstance(around, ModuleFrame):
             raise builder_error(
-                "RX0104", f"a PrimFunc cannot stand in `{around.written}`",
-                "functions stand next to each other in `with I.ir_module():`",
+                "RX0104", f"a PrimFunc is not allowed in `{around.written}`",
+                "functions are defined next to each other in `with I.ir_module():`",
             )  # fmt: skip
         self.module = around
         return self
@@ -98,7 +98,7 @@ def prim_func_frame(what: str) -> PrimFuncFrame:
     """The PrimFunc that is open; `what` needs one."""
     frame = innermost(PrimFuncFrame)
     if frame is None:
-        raise builder_error("RX0105", f"`{what}` stands in a PrimFunc",
+        raise builder_error("RX0105", f"`{what}` belongs in a PrimFunc",
                             "open one: `with T.prim_func():`")  # fmt: skip
     return frame
 
@@ -110,7 +110,7 @@ def statements(what: str) -> Statements:
     if isinstance(frame, PrimFuncFrame):
         return frame.statements
     if frame is not None:
-        raise builder_error("RX0105", f"`{what}` stands in a PrimFunc, not in `{frame.written}`",
+        raise builder_error("RX0105", f"`{what}` belongs in a PrimFunc, not in `{frame.written}`",
                             "open one: `with T.prim_func():`")  # fmt: skip
     if not builder.finished:
         builder.finish(FragmentFrame())

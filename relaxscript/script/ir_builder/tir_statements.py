@@ -134,7 +134,8 @@ class Statements:
                 if not isinstance(self.names.get(name), PrimExpr):
                     raise TIRError(
                         "shape", f"the dimension `{name}` is not defined here", code="RX0109",
-                        help=f'it must stand alone in some shape: `T.Buffer(("{name}",), ...)`',
+                        help="it must be a whole dimension of some shape: "
+                             f'`T.Buffer(("{name}",), ...)`',
                     )  # fmt: skip
                 return self.names[name]
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:

@@ -148,7 +148,7 @@ def Shuffle(vectors: Sequence[PrimExpr], indices: Sequence[PrimExprLike]) -> Pri
         if not isinstance(given, (list, tuple)) or not given:
             raise OperandError(
                 name, "is no list", code="RX0502",
-                message=f"the {name} of `T.Shuffle` stand in a list, at least one of them",
+                message=f"the {name} of `T.Shuffle` are given as a list, at least one of them",
             )  # fmt: skip
     return prim.Shuffle.make(tuple(vectors), tuple(_scalar(i) for i in indices))
 
@@ -171,7 +171,7 @@ def Call(dtype: str, op: str | Op | GlobalVar, args: Sequence[PrimExprLike]) -> 
         )  # fmt: skip
     if not isinstance(args, (list, tuple)):
         raise OperandError("args", "is no list", code="RX0502",
-                           message="the operands of `T.Call` stand in a list")  # fmt: skip
+                           message="the operands of `T.Call` are given as a list")  # fmt: skip
     operands = tuple(StringImm(a) if isinstance(a, str) else _scalar(a) for a in args)
     return prim.Call(_dtype(dtype), op, operands)  # type: ignore[arg-type]
 

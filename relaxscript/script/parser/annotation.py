@@ -287,7 +287,7 @@ def _shape_value(cx: RelaxContext, value: Any, node: ast.expr) -> Any:
         return [as_dimension(cx, v, node) for v in value]
     if isinstance(value, Var) and not isinstance(value.struct_info, ShapeStructInfo):
         raise cx.error(
-            node, "RX0314", "only a shape can stand here",
+            node, "RX0314", "only a shape is allowed here",
             labels=[(node, f"is `{value.struct_info!r}`")],
         )  # fmt: skip
     return value

@@ -59,8 +59,8 @@ def reorder_arguments(source: Source, form: AnnotationForm, call: ast.expr) -> C
     match call.args:
         case [ast.Constant(value=str(name)) as first, ast.Tuple() | ast.List() as second, *_]:
             if form.name == "Tensor" and is_dtype(name):
-                edits = (_put(source, first, second), _put(source, second, first))
-                message = "the shape stands before the dtype"
+                edits = (_replacement(source, first, second), _replacement(source, second, first))
+                message = "the shape comes before the dtype"
                 return Correction(
                     first, message, f'write `({ast.unparse(second)}, "{name}")`', edits
                 )
@@ -80,7 +80,7 @@ def _leading_dimensions(args: Sequence[ast.expr]) -> list[ast.expr]:
     return found
 
 
-def _put(source: Source, place: ast.expr, other: ast.expr) -> Edit:
+def _replacement(source: Source, place: ast.expr, other: ast.expr) -> Edit:
     return Edit(source.span(place), source.span(other).text)
 
 

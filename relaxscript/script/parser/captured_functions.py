@@ -144,7 +144,7 @@ def refuse_outside(
     kind = "PrimFunc" if isinstance(function, PrimFunc) else "Relax function"
     written = name or ast.unparse(node)
     raise cx.error(
-        node, "RX0201", f"`{written}` is a {kind} that stands outside, and a function on its own"
+        node, "RX0201", f"`{written}` is a {kind} that is outside, and a function on its own"
         " has no place for it",
         help="put both in a class under `@I.ir_module`",
     )  # fmt: skip

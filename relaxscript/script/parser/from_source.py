@@ -283,7 +283,7 @@ class _Reading(FileReader):
         """Refuse a statement that only a run could tell the meaning of."""
         self.scope.update(dict.fromkeys(names_inside(node), UNKNOWN))
         place = first_word(self.source, node) or self.source.span(node)
-        self.refuse(place, "only imports, modules and functions can stand here")
+        self.refuse(place, "only imports, modules and functions are allowed here")
 
     def refuse(self, place: Span, message: str) -> None:
         """Record what only a run of Python could tell the meaning of."""

@@ -253,7 +253,7 @@ def parse_member(cx: ClassContext, member: ast.stmt) -> None:
         case _:
             cx.module.broken.update(names_inside(member))
             place = first_word(cx.source, member) or cx.source.span(member)
-            message = "only functions can stand in a module"
+            message = "a module holds functions only"
             help = "decorate it with `@R.function` or `@T.prim_func`"
             if not isinstance(member, ast.AsyncFunctionDef):
                 help = "write it outside the class"

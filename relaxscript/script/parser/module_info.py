@@ -36,7 +36,7 @@ def parse_info(cx: ClassContext, node: ast.Call) -> None:
     name = getattr(callee, "__name__", "")
     if name not in readers or getattr(callee, "__module__", "") != "relaxscript.script.ir":
         raise cx.error(
-            node, "RX0104", "only functions can stand in a module",
+            node, "RX0104", "a module holds functions only",
             help="write it outside the class",
         )  # fmt: skip
     try:

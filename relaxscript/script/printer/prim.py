@@ -205,7 +205,7 @@ class ScalarPrinter:
 
     def load(self, e: prim.BufferLoad) -> ast.expr:
         """An element of a buffer; only PrimFuncs have them."""
-        raise InternalError("a load from a buffer stands outside of a PrimFunc")
+        raise InternalError("a load from a buffer is outside of a PrimFunc")
 
     def call(self, e: prim.Call) -> ast.expr:
         """A call of an intrinsic, or of a PrimFunc of the module."""

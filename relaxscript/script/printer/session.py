@@ -63,7 +63,7 @@ class Session:
         self.parts += parts
         if self.parts > MOST_PARTS:
             message = f"this has no script: it would have more than {MOST_PARTS:,} parts"
-            note = "what a program shares stands in its script wherever it is used"
+            note = "what a program shares is written out in its script wherever it is used"
             raise DiagnosticError(Diagnostic("RX0104", message, what.span, notes=(note,)))
 
     def is_long(self, info: StructInfo) -> bool:

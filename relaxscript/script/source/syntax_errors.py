@@ -186,7 +186,7 @@ def _brackets(source: Source, span: Span, line: _Line, said: str) -> Iterator[_S
     if "function call" in said and span.text.endswith(")"):
         start = at + span.text.index("(")
         inside = source.text[start + 1 : at + len(span.text) - 1]
-        help = f"elements stand in brackets: `{source.text[at:start]}[{inside}]`"
+        help = f"elements are written in brackets: `{source.text[at:start]}[{inside}]`"
         yield _Slip(start, at + len(span.text), f"[{inside}]", help)
     missing = "".join(CLOSERS[opener] for opener in reversed(_open_brackets(line.code)))
     if missing:

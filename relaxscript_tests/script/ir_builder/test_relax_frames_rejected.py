@@ -128,7 +128,7 @@ def test_as_many_names_as_values():
 @rejected
 def test_a_module_in_a_function():
     with IRBuilder(), R.function(), I.ir_module():
-    #                               ^^^^^^^^^^^^^ error: RX0105 a module cannot stand in
+    #                               ^^^^^^^^^^^^^ error: RX0105 a module is not allowed in
     # | `R.function`
         pass
 
@@ -136,18 +136,18 @@ def test_a_module_in_a_function():
 @rejected
 def test_a_function_in_a_function():
     with IRBuilder(), R.function(), R.function():
-    #                               ^^^^^^^^^^^^ error: RX0104 a function cannot stand in
+    #                               ^^^^^^^^^^^^ error: RX0104 a function is not allowed in
     # | `R.function`
-    # help: functions stand next to each other in `with I.ir_module():`
+    # help: functions are defined next to each other in `with I.ir_module():`
         pass
 
 
 @rejected
 def test_a_prim_func_in_a_function():
     with IRBuilder(), R.function(), T.prim_func():
-    #                               ^^^^^^^^^^^^^ error: RX0104 a PrimFunc cannot stand in
+    #                               ^^^^^^^^^^^^^ error: RX0104 a PrimFunc is not allowed in
     # | `R.function`
-    # help: functions stand next to each other in `with I.ir_module():`
+    # help: functions are defined next to each other in `with I.ir_module():`
         pass
 
 
@@ -155,7 +155,7 @@ def test_a_prim_func_in_a_function():
 def test_what_stands_in_a_module():
     with IRBuilder():
         I.module_attrs({"a": 1})
-        # <^^^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `I.module_attrs` stands in a module
+        # <^^^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `I.module_attrs` belongs in a module
         # help: open one: `with I.ir_module():`
 
 
@@ -301,7 +301,7 @@ def test_a_parameter_has_a_struct_info():
 def test_bindings_stand_in_a_function():
     with IRBuilder():
         R.emit(R.const(1.0))
-        # <^^^^^^^^^^^^^^^^^^^ error: RX0105 `R.emit` stands in a Relax function
+        # <^^^^^^^^^^^^^^^^^^^ error: RX0105 `R.emit` belongs in a Relax function
         # help: open one: `with R.function():`
 
 
@@ -384,7 +384,7 @@ def test_a_side_effect_in_a_pure_function():
 def test_a_dataflow_block_in_another():
     with IRBuilder(), R.function(), R.dataflow(), R.dataflow():
     #                                             ^^^^^^^^^^^^ error: RX0104 a dataflow block
-    # | cannot stand inside another
+    # | is not allowed inside another
         pass
 
 
@@ -393,7 +393,7 @@ def test_output_stands_in_a_dataflow_block():
     with IRBuilder(), R.function():
         x = R.arg("x", TENSOR)
         R.output(R.emit(R.exp(x)))
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0107 `R.output` stands in a dataflow block
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0107 `R.output` belongs in a dataflow block
         # help: open one: `with R.dataflow():`
 
 
@@ -434,7 +434,7 @@ def test_a_branch_in_a_dataflow_block():
     with IRBuilder(), R.function():
         c = R.arg("c", R.Tensor((), "bool"))
         with R.dataflow(), R.If(c):
-        #                  ^^^^^^^ error: RX0307 `R.If` cannot stand in a dataflow block
+        #                  ^^^^^^^ error: RX0307 `R.If` is not allowed in a dataflow block
         # help: end the block first, or use `R.where`
             pass
 
@@ -452,7 +452,7 @@ def test_a_condition_that_is_no_bool():
 @rejected
 def test_a_branch_stands_in_a_choice():
     with IRBuilder(), R.function(), R.Then():
-    #                               ^^^^^^^^ error: RX0106 `R.Then` stands directly in `R.If`
+    #                               ^^^^^^^^ error: RX0106 `R.Then` belongs directly in `R.If`
     # help: write `with R.If(condition):` around it
         pass
 

@@ -14,7 +14,7 @@ from relaxscript.testing import rejected
 def test_parameters_stand_in_a_prim_func():
     with IRBuilder():
         T.arg("A", T.Buffer((4,), "float32"))
-        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `T.arg` stands in a PrimFunc
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `T.arg` belongs in a PrimFunc
         # help: open one: `with T.prim_func():`
 
 
@@ -22,7 +22,7 @@ def test_parameters_stand_in_a_prim_func():
 def test_statements_of_tir_in_a_relax_function():
     with IRBuilder(), R.function():
         T.evaluate(0)
-        # <^^^^^^^^^^^^ error: RX0105 `T.evaluate` stands in a PrimFunc, not in `R.function`
+        # <^^^^^^^^^^^^ error: RX0105 `T.evaluate` belongs in a PrimFunc, not in `R.function`
         # help: open one: `with T.prim_func():`
 
 
@@ -89,7 +89,7 @@ def test_arguments_of_a_buffer():
 def test_axes_stand_in_a_block():
     with IRBuilder(), T.prim_func(), T.serial(4) as i:
         T.axis.spatial(4, i)
-        # <^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` stands in a block
+        # <^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` belongs in a block
         # help: open one: `with T.block("name"):`
 
 
@@ -112,7 +112,7 @@ def test_the_name_of_a_block_is_a_text():
 @rejected
 def test_init_stands_in_a_block():
     with IRBuilder(), T.prim_func(), T.init():
-    #                                ^^^^^^^^ error: RX0504 `T.init` stands in a block
+    #                                ^^^^^^^^ error: RX0504 `T.init` belongs in a block
     # help: open one: `with T.block("name"):`
         pass
 
@@ -130,7 +130,7 @@ def test_a_block_has_one_init():
 @rejected
 def test_a_way_stands_in_a_choice():
     with IRBuilder(), T.prim_func(), T.Then():
-    #                                ^^^^^^^^ error: RX0501 `T.Then` stands directly in `T.If`
+    #                                ^^^^^^^^ error: RX0501 `T.Then` belongs directly in `T.If`
     # help: write `with T.If(condition):` around it
         pass
 
@@ -213,7 +213,7 @@ def test_a_dimension_in_arithmetic_stands_alone_somewhere():
     with IRBuilder(), T.prim_func():
         T.alloc_buffer(("n * 2",), "float32")
         # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0109 the dimension `n` is not defined here
-        # help: it must stand alone in some shape: `T.Buffer(("n",), ...)`
+        # help: it must be a whole dimension of some shape: `T.Buffer(("n",), ...)`
 
 
 @rejected

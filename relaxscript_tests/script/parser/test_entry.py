@@ -141,7 +141,7 @@ def test_a_function_on_its_own_has_no_place_for_one_that_python_holds():
     def g(x: R.Object):
         return x
 
-    with pytest.raises(DiagnosticError, match="`g` is a Relax function that stands outside"):
+    with pytest.raises(DiagnosticError, match="`g` is a Relax function that is outside"):
 
         @R.function
         def f(x: R.Object):

@@ -189,7 +189,7 @@ def test_random_parts_of_prim_funcs_read_back():
         ('A = T.Buffer((4,), "int32")\nB[0] = T.int32(1)', "`B` is not defined"),
         ("x: R.Tensr((2,))\nx", "`R` has no `Tensr`"),
         ("N = 64", "the script defines no module and no function"),
-        ("import os\nos.system('ls')", "only imports, modules and functions can stand here"),
+        ("import os\nos.system('ls')", "only imports, modules and functions are allowed here"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_part_is_told(text, message):

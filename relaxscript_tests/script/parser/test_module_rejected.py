@@ -86,7 +86,7 @@ def test_a_statement_in_a_module():
     @I.ir_module
     class Module:
         size: int = 4
-        # <^^^^^^^^^^^^ error: RX0104 only functions can stand in a module
+        # <^^^^^^^^^^^^ error: RX0104 a module holds functions only
         #                help: write it outside the class
 
         @R.function
@@ -169,7 +169,7 @@ def test_a_statement_beside_the_programs_of_a_text():
     check_rejected(
         """
         print(4)
-        # <^^^^^^^ error: RX0104 only imports, modules and functions can stand here
+        # <^^^^^^^ error: RX0104 only imports, modules and functions are allowed here
         #           help: Python is run with `mode="python"`, or by `relaxscript run FILE`
 
         @R.function
@@ -331,7 +331,7 @@ def test_what_a_module_says_of_itself_and_cannot():
             # help: did you mean `I.module_attrs`?
             # fix: I.module_attrs
             R.add(1)
-            # <^^^^^^^ error: RX0104 only functions can stand in a module
+            # <^^^^^^^ error: RX0104 a module holds functions only
             # help: write it outside the class
 
             @R.function

@@ -131,7 +131,7 @@ def test_a_scalar_that_nobody_knows_is_our_mistake():
 
 
 def test_a_load_outside_of_a_prim_func_is_our_mistake():
-    with pytest.raises(InternalError, match="stands outside of a PrimFunc"):
+    with pytest.raises(InternalError, match="is outside of a PrimFunc"):
         script(relax.ShapeExpr([BufferLoad(tir.Buffer("S", (1,), "int64"), (i,))]))
 
 

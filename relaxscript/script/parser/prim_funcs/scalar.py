@@ -110,7 +110,7 @@ def check_brackets(cx: TirContext, node: ast.Subscript) -> None:
     instead = f"{cx.written(base)}[{', '.join(ast.unparse(i) for i in indices)}]"
     fits = len(indices) == owner.ndim
     raise cx.error(
-        node, "RX0503", f"the indices of `{owner.name}` stand in one pair of brackets",
+        node, "RX0503", f"the indices of `{owner.name}` are written in one pair of brackets",
         help=f"write `{instead}`" if fits else None, fix=instead if fits else None,
     )  # fmt: skip
 

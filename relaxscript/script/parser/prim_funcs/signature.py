@@ -304,7 +304,7 @@ def check_older_spelling(cx: TirContext, args: list[ast.expr], node: ast.Subscri
         case [ast.Constant(value=str(text)) as first, *_] if is_dtype(text):
             short = SHORT_NAMES.get(text)
             raise cx.error(
-                first, "RX0108", f'"{text}" is a dtype, where a shape stands first',
+                first, "RX0108", f'"{text}" is a dtype, where a shape comes first',
                 help=f"write `T.{short}` for it" if short else PARAMETER_HELP,
                 fix=f"T.{short}" if short and len(args) > 1 else None,
             )  # fmt: skip

@@ -77,7 +77,7 @@ def leave_step(cx: RelaxContext, node: ast.Break | ast.Continue) -> None:
     word = "break" if isinstance(node, ast.Break) else "continue"
     if not cx.unrolling:
         raise cx.error(
-            node, "RX0104", f"`{word}` cannot stand here",
+            node, "RX0104", f"`{word}` is not allowed here",
             help="a loop is left by a condition that is known while the script is parsed",
         )  # fmt: skip
     raise LoopExit(word == "break")
@@ -112,7 +112,7 @@ def parse_if(cx: RelaxContext, node: ast.If) -> None:
         return
     if cx.check_well_formed and cx.builder.current_block_is_dataflow():
         raise cx.error(
-            node.test, "RX0307", "`if` cannot stand in a dataflow block",
+            node.test, "RX0307", "`if` is not allowed in a dataflow block",
             help="close the block with `R.output(...)` first, or use `R.where`",
         )  # fmt: skip
     cond = as_leaf(cx, expr_of(cx, condition, node.test), node.test)

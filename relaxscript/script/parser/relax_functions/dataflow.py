@@ -47,7 +47,7 @@ def parse_with(cx: RelaxContext, node: ast.With, block: ast.expr, name: ast.expr
         )  # fmt: skip
     if inside:
         raise cx.error(
-            block, "RX0104", "a dataflow block cannot stand inside another",
+            block, "RX0104", "a dataflow block is not allowed inside another",
             help="leave the inner `with` out: its statements belong to the block around it",
         )  # fmt: skip
     parse_dataflow(cx, node)
@@ -143,7 +143,7 @@ def stray_output(cx: RelaxContext, call: ast.Call) -> Failed:
         help = "write it as the last statement of the block, with all names that leave it"
     else:
         help = "write it as the last statement of `with R.dataflow():`"
-    message = f"`{written}` stands at the end of a dataflow block"
+    message = f"`{written}` belongs at the end of a dataflow block"
     return cx.error(call, "RX0107", message, help=help)
 
 

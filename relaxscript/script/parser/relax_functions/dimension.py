@@ -54,7 +54,7 @@ def check_bound_here(cx: RelaxContext, var: PrimVar, node: ast.expr) -> None:
         return
     raise cx.error(
         node, cx.unbound_code, f"the dimension `{var.name}` is used before it is bound",
-        help="bind it first: let it stand alone in a parameter or in an `R.match_cast`",
+        help="bind it first: make it a whole dimension of a parameter or `R.match_cast`",
     )  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def parse_dimension(cx: RelaxContext, node: ast.expr) -> PrimExpr:
     whole = unquote_dimension(node)
     if whole is not None:
         raise cx.error(
-            node, "RX0108", "a dimension that is computed stands in quotes as a whole",
+            node, "RX0108", "a dimension that is computed is quoted as a whole",
             help=f'write `"{whole}"`', fix=f'"{whole}"',
         )  # fmt: skip
     return as_dimension(cx, parse_expr(cx, node), node)

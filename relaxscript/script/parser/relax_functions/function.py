@@ -129,7 +129,7 @@ def parse_local_function(cx: RelaxContext, node: ast.FunctionDef) -> None:
     if any(decorator.kind == "prim_func" for decorator in decorators):
         raise cx.error(
             cx.source.name_span(node), "RX0104",
-            "a PrimFunc cannot stand inside a Relax function",
+            "a PrimFunc is not allowed inside a Relax function",
             help="put it beside the function, in the class under `@I.ir_module`",
         )  # fmt: skip
     options = read_options(cx, decorators[0] if decorators else None)

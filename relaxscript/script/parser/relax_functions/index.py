@@ -106,7 +106,7 @@ def _require_together(cx: RelaxContext, placed: list[tuple[Any, ast.expr]]) -> N
     if tensors and chosen[-1] - chosen[0] >= len(chosen):
         raise cx.error(
             placed[tensors[0]][1], "RX0208",
-            "a tensor in an index stands beside the whole numbers in it",
+            "a tensor in an index is beside the integers in it",
             help="index in two steps",
         )  # fmt: skip
 
@@ -137,7 +137,7 @@ def _plan_axis(
         case Expr() | list() | np.ndarray():
             if plan.taken is not None:
                 raise cx.error(
-                    at, "RX0208", "only one tensor can stand in an index",
+                    at, "RX0208", "only one tensor is allowed in an index",
                     labels=[(plan.taken[2], "the first one")],
                     help="take along one axis after the other: `R.take(x, index, axis)`",
                 )  # fmt: skip

@@ -92,7 +92,7 @@ def undefined(cx: RelaxContext, node: ast.Name) -> Failed:
         return naming.undefined(cx, node)
     help = None
     if name == cx.function_name and not module:
-        help = f"a function that calls itself stands in a module: `cls.{name}(...)`"
+        help = f"a function that calls itself belongs in a module: `cls.{name}(...)`"
     elif name == "self" and module:
         help = f"a module has no `self`: write `{module}`, or `cls` after `cls = {module}`"
     elif name == "cls" and module:

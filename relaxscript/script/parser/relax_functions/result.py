@@ -26,7 +26,7 @@ def parse_return(cx: RelaxContext, node: ast.Return, value: ast.expr | None) -> 
         _return_from_macro(cx, node, value)
     if cx.builder.current_block_is_dataflow():
         raise cx.error(
-            node, "RX0105", "`return` cannot stand in a dataflow block",
+            node, "RX0105", "`return` is not allowed in a dataflow block",
             help="close the block with `R.output(...)`, then return",
         )  # fmt: skip
     cx.returned = True
@@ -69,7 +69,7 @@ def _return_from_macro(cx: RelaxContext, node: ast.Return, value: ast.expr | Non
         inside = cx.builder.current_block_is_dataflow()
         raise cx.error(
             node, "RX0105",
-            f"`return` cannot stand in {'a dataflow block' if inside else 'a branch'}"
+            f"`return` is not allowed in {'a dataflow block' if inside else 'a branch'}"
             " of a macro",
             help="close the block with `R.output(...)`, then return" if inside
             else "bind the value in both branches, and return it after the `if`",

@@ -53,7 +53,7 @@ def test_a_function_on_its_own_has_no_place_for_a_prim_func():
     @R.function
     def f(x: R.Tensor((2, 4), "float32")):
         y = R.call_tir(relu, (x,), out_sinfo=R.Tensor((2, 4), "float32"))
-        #              ^^^^ error: RX0201 `relu` is a PrimFunc that stands outside, and a function
+        #              ^^^^ error: RX0201 `relu` is a PrimFunc that is outside, and a function
         # | on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         return y
@@ -64,11 +64,11 @@ def test_a_function_on_its_own_has_no_place_for_a_relax_function():
     @R.function
     def f(x: R.Tensor((2, 4), "float32")):
         y = tripled(x)
-        #   ^^^^^^^ error: RX0201 `tripled` is a Relax function that stands outside, and a
+        #   ^^^^^^^ error: RX0201 `tripled` is a Relax function that is outside, and a
         # | function on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         z = Library.inner(x)
-        #   ^^^^^^^^^^^^^ error: RX0201 `inner` is a Relax function that stands outside, and a
+        #   ^^^^^^^^^^^^^ error: RX0201 `inner` is a Relax function that is outside, and a
         # | function on its own has no place for it
         # help: put both in a class under `@I.ir_module`
         return z
@@ -79,7 +79,7 @@ def test_a_prim_func_on_its_own_has_no_place_for_another():
     @T.prim_func
     def f(x: T.Buffer((2, 4), "float32"), y: T.Buffer((2, 4), "float32")):
         relu(x, y)
-        # <^^^ error: RX0201 `relu` is a PrimFunc that stands outside, and a function on its own
+        # <^^^ error: RX0201 `relu` is a PrimFunc that is outside, and a function on its own
         # | has no place for it
         # help: put both in a class under `@I.ir_module`
 

@@ -140,7 +140,7 @@ def test_a_branch_in_a_macro_that_is_used_in_a_dataflow_block():
     @R.macro
     def chosen(c, x):
         if c:
-        #  ^ error: RX0307 `if` cannot stand in a dataflow block
+        #  ^ error: RX0307 `if` is not allowed in a dataflow block
         # help: close the block with `R.output(...)` first, or use `R.where`
             y = R.exp(x)
         else:
@@ -304,7 +304,7 @@ def test_a_macro_does_not_return_out_of_a_dataflow_block():
         with R.dataflow():
             y = R.exp(x)
             return y
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block of a macro
+            # <^^^^^^^ error: RX0105 `return` is not allowed in a dataflow block of a macro
             # help: close the block with `R.output(...)`, then return
 
     @R.function
@@ -321,7 +321,7 @@ def test_a_macro_does_not_return_where_only_python_decides_inside_a_branch():
         if c:
             if n:
                 return x
-                # <^^^^^^^ error: RX0105 `return` cannot stand in a branch of a macro
+                # <^^^^^^^ error: RX0105 `return` is not allowed in a branch of a macro
                 # help: bind the value in both branches, and return it after the `if`
             y = R.exp(x)
         else:

@@ -154,7 +154,7 @@ def test_a_dimension_that_only_a_macro_declares_has_no_value():
     def stored(A):
         n = T.int64()
         # < error: RX0109 `n` has no value: no shape gives it one
-        # help: let it stand alone in a shape: `T.Buffer(("n",), ...)`
+        # help: make it a whole dimension of a shape: `T.Buffer(("n",), ...)`
         A[n] = T.float32(0)
 
     @T.prim_func

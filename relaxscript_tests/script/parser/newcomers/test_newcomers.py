@@ -393,7 +393,7 @@ def test_arguments_of_tensor_in_another_order():
     #                 ^ error: RX0108 a shape is one tuple
     # help: write `(2, 3)`
     # fix: (2, 3)
-    #                                               ^^^^^^^^^ error: RX0108 the shape stands before
+    #                                               ^^^^^^^^^ error: RX0108 the shape comes before
     #     | the dtype
     # help: write `((2, 3), "float32")`
     # fix: (2, 3)
@@ -430,11 +430,11 @@ def test_dimensions_that_are_computed_from_texts():
     @R.function
     def f(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("n" * 2, "m" + 1), "float32")):
     #                                                      ^^^^^^^ error: RX0108 a dimension that is
-    #     | computed stands in quotes as a whole
+    #     | computed is quoted as a whole
     # help: write `"n * 2"`
     # fix: "n * 2"
     #                                                               ^^^^^^^ error: RX0108 a
-    #     | dimension that is computed stands in quotes as a whole
+    #     | dimension that is computed is quoted as a whole
     # help: write `"m + 1"`
     # fix: "m + 1"
         return x

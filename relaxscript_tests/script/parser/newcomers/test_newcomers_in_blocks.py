@@ -46,7 +46,7 @@ def test_a_return_before_the_end_of_a_block():
         with R.dataflow():
             y = R.exp(x)
             return y
-            # <^^^^^^^ error: RX0105 `return` cannot stand in a dataflow block
+            # <^^^^^^^ error: RX0105 `return` is not allowed in a dataflow block
             # help: close the block with `R.output(...)`, then return
             z = R.exp(y)
             # <^^^^^^^^^^^ error: RX0105 nothing can follow `return`
@@ -162,12 +162,12 @@ def test_elements_in_other_brackets():
     def f(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")):
         for i, j in T.grid(8, 8):
             B[i][j] = A[i][j]
-            # <^^^^^^ error: RX0503 the indices of `B` stand in one pair of brackets
+            # <^^^^^^ error: RX0503 the indices of `B` are written in one pair of brackets
             # help: write `B[i, j]`
             # fix: B[i, j]
             B[i, j] = A(i, j)
             #         ^ error: RX0103 the buffer `A` cannot be called
-            # help: elements stand in brackets: `A[i, j]`
+            # help: elements are written in brackets: `A[i, j]`
             # fix: A[i, j]
 
 
@@ -204,7 +204,7 @@ def test_axes_that_are_remapped_without_a_list():
         for i in range(8):
             with T.block("copy"):
                 vi = T.axis.remap("S", i)
-                #                      ^ error: RX0504 the loop variables stand in a list
+                #                      ^ error: RX0504 the loop variables are given as a list
                 # help: write `[i]`
                 # fix: [i]
                 B[vi] = A[vi]

@@ -267,7 +267,7 @@ def test_an_axis_outside_of_a_block():
     def f(x: T.Buffer((4,), "float32")):
         for i in range(4):
             vi = T.axis.spatial(4, i)
-            #    ^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` stands in a block
+            #    ^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` belongs in a block
             # help: open one: `with T.block("name"):`
             x[vi] = 0.0
 
@@ -308,7 +308,7 @@ def test_axes_and_loops_are_counted():
                 x[vi, vj] = 0.0
             with T.block("e"):
                 vi = T.axis.remap("S", i)
-                #                      ^ error: RX0504 the loop variables stand in a list
+                #                      ^ error: RX0504 the loop variables are given as a list
                 # help: write `[i]`
                 x[vi, vi] = 0.0
 
@@ -357,19 +357,19 @@ def test_what_only_a_block_has():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):
         T.reads(x[0])
-        # <^^^^^^^^^^^^ error: RX0504 `T.reads` stands in a block
+        # <^^^^^^^^^^^^ error: RX0504 `T.reads` belongs in a block
         # help: open one: `with T.block("name"):`
         T.writes(x[0])
-        # <^^^^^^^^^^^^^ error: RX0504 `T.writes` stands in a block
+        # <^^^^^^^^^^^^^ error: RX0504 `T.writes` belongs in a block
         # help: open one: `with T.block("name"):`
         T.where(x[0] > 0.0)
-        # <^^^^^^^^^^^^^^^^^^ error: RX0504 `T.where` stands in a block
+        # <^^^^^^^^^^^^^^^^^^ error: RX0504 `T.where` belongs in a block
         # help: open one: `with T.block("name"):`
         T.block_attr({"a": 1})
-        # <^^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.block_attr` stands in a block
+        # <^^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.block_attr` belongs in a block
         # help: open one: `with T.block("name"):`
         with T.init():
-        #    ^^^^^^^^ error: RX0504 `T.init()` stands in a block
+        #    ^^^^^^^^ error: RX0504 `T.init()` belongs in a block
         # help: open one: `with T.block("name"):`
             x[0] = 0.0
 
@@ -424,11 +424,11 @@ def test_indices_in_several_brackets():
     @T.prim_func
     def f(x: T.Buffer((4, 4), "float32")):
         x[0, 0] = x[1][2]
-        #         ^^^^^^^ error: RX0503 the indices of `x` stand in one pair of brackets
+        #         ^^^^^^^ error: RX0503 the indices of `x` are written in one pair of brackets
         # help: write `x[1, 2]`
         # fix: x[1, 2]
         x[0][1] = 0.0
-        # <^^^^^^ error: RX0503 the indices of `x` stand in one pair of brackets
+        # <^^^^^^ error: RX0503 the indices of `x` are written in one pair of brackets
         # help: write `x[0, 1]`
         # fix: x[0, 1]
 

@@ -376,8 +376,8 @@ def test_a_let_takes_variables():
         #        | variables
         # help: write `where={x: value}`
         x[1] = T.Shuffle(x[0:4], [1])
-        #                ^^^^^^ error: RX0502 the vectors of `T.Shuffle` stand in a list, at least
-        #        | one of them
+        #                ^^^^^^ error: RX0502 the vectors of `T.Shuffle` are given as a list, at
+        #        | least one of them
 
 
 # ---------------------------------------------------------------- reducers and index maps

@@ -110,14 +110,14 @@ def test_buffers_in_brackets_without_a_data_type_of_their_own():
     @T.prim_func
     def f(
         x: T.Buffer["float32"],  # noqa: UP037
-        #           ^^^^^^^^^ error: RX0108 "float32" is a dtype, where a shape stands first
+        #           ^^^^^^^^^ error: RX0108 "float32" is a dtype, where a shape comes first
         # help: write `T.f32` for it
         v: T.Buffer["int8", 4],  # noqa: UP037
-        #           ^^^^^^ error: RX0108 "int8" is a dtype, where a shape stands first
+        #           ^^^^^^ error: RX0108 "int8" is a dtype, where a shape comes first
         # help: write `T.i8` for it
         # fix: T.i8
         y: T.Buffer["float32x4", 64],  # noqa: UP037
-        #           ^^^^^^^^^^^ error: RX0108 "float32x4" is a dtype, where a shape stands first
+        #           ^^^^^^^^^^^ error: RX0108 "float32x4" is a dtype, where a shape comes first
         # help: write `T.Buffer((16,), "float32")`, `T.handle`, or a scalar such as `T.int64`
         z: T.Buffer[16, 64],
         #           ^^^^^^ error: RX0108 dimensions in brackets follow a dtype
@@ -165,7 +165,7 @@ def test_dimensions_of_python_that_no_shape_gives_a_value():
     def f(x: T.Buffer[T.f32, n], y: T.Buffer[T.f32, k * 2]):
     #                                               ^ error: RX0109 `k` has no value: no shape gives
     #        | it one
-    # help: let it stand alone in a shape: `T.Buffer(("k",), ...)`
+    # help: make it a whole dimension of a shape: `T.Buffer(("k",), ...)`
         pass
 
 
@@ -190,7 +190,7 @@ def test_a_dimension_that_is_defined_nowhere():
     @T.prim_func
     def f(x: T.Buffer(("n * 2",), "float32")):
     #                  ^^^^^^^ error: RX0109 the dimension `n` is not defined here
-    # help: it must stand alone in some shape: `T.Buffer(("n",), ...)`
+    # help: it must be a whole dimension of some shape: `T.Buffer(("n",), ...)`
         pass
 
 
@@ -232,7 +232,7 @@ def test_a_declared_variable_that_no_shape_defines():
     def f(x: T.Buffer((4,), "float32")):
         n = T.int64()
         # < error: RX0109 `n` has no value: no shape gives it one
-        # help: let it stand alone in a shape: `T.Buffer(("n",), ...)`
+        # help: make it a whole dimension of a shape: `T.Buffer(("n",), ...)`
         for i in range(n):
             x[i] = 0.0
 

@@ -241,7 +241,7 @@ def test_axes_and_loops_that_do_not_match():
                 x[vi, vj] = 0.0
             with T.block("b"):
                 vi = T.axis.remap("S", i)
-                #                      ^ error: RX0504 the loop variables stand in a list
+                #                      ^ error: RX0504 the loop variables are given as a list
                 # help: write `[i]`
                 x[vi, 0] = 0.0
             with T.block("b"):
@@ -279,14 +279,14 @@ def test_axes_outside_of_blocks():
     def f(x: T.Buffer((4,), "float32")):
         for i in range(4):
             vi = T.axis.spatial(4, i)
-            #    ^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` stands in a block
+            #    ^^^^^^^^^^^^^^^^^^^^ error: RX0504 `T.axis.spatial` belongs in a block
             # help: open one: `with T.block("name"):`
             x[vi] = 0.0
             T.where(i < 3)
-            # <^^^^^^^^^^^^^ error: RX0504 `T.where` stands in a block
+            # <^^^^^^^^^^^^^ error: RX0504 `T.where` belongs in a block
             # help: open one: `with T.block("name"):`
             with T.init():
-            #    ^^^^^^^^ error: RX0504 `T.init()` stands in a block
+            #    ^^^^^^^^ error: RX0504 `T.init()` belongs in a block
             # help: open one: `with T.block("name"):`
                 x[i] = 0.0
 

@@ -69,8 +69,8 @@ def test_the_operands_of_a_call_by_name_are_counted():
         #        | function of the module
         # help: write for example `"tir.exp"`
         x[2] = T.Call("float32", "tir.pow", 1)
-        #                                   ^ error: RX0502 the operands of `T.Call` stand in a
-        #        | list
+        #                                   ^ error: RX0502 the operands of `T.Call` are given as
+        #        | a list
 
 
 @rejected
@@ -149,15 +149,15 @@ def test_what_decides_about_a_block_is_outside_of_it():
             with T.block("b"):
                 vi = T.axis.spatial(12, i * 4 + j)
                 vj = T.axis.spatial(10, vi)
-                #                       ^^ error: RX0504 `T.axis.spatial` stands outside of the
+                #                       ^^ error: RX0504 `T.axis.spatial` is outside of the
                 #        | block, where its axis `vi` has no value
                 # help: write the loop variables that give the axis its value
                 vk = T.axis.spatial(vi, j)
-                #                   ^^ error: RX0504 `T.axis.spatial` stands outside of the block,
+                #                   ^^ error: RX0504 `T.axis.spatial` is outside of the block,
                 #        | where its axis `vi` has no value
                 # help: write the loop variables that give the axis its value
                 T.where(vi < 10)
-                #       ^^^^^^^ error: RX0504 `T.where` stands outside of the block, where its
+                #       ^^^^^^^ error: RX0504 `T.where` is outside of the block, where its
                 #        | axis `vi` has no value
                 # help: write the loop variables that give the axis its value
                 x[vi] = 0.0

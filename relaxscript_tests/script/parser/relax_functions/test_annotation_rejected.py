@@ -163,7 +163,7 @@ def test_a_tensor_as_a_shape():
     @R.function
     def f(x: R.Tensor((4,), "int64")):
         y: R.Tensor(x, "int64") = x
-        #           ^ error: RX0314 only a shape can stand here
+        #           ^ error: RX0314 only a shape is allowed here
         return y
 
 
@@ -369,5 +369,5 @@ def test_a_dimension_beside_a_cast_that_does_not_bind_it():
         n, q = T.int64(), T.int64()
         y: R.Tensor((q,), "int8") = R.match_cast(o, R.Tensor((n,), "int8"))
         #            ^ error: RX0305 the dimension `q` is used before it is bound
-        #        help: bind it first: let it stand alone in a parameter or in an `R.match_cast`
+        #        help: bind it first: make it a whole dimension of a parameter or `R.match_cast`
         return y

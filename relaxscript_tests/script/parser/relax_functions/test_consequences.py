@@ -60,7 +60,7 @@ def test_an_attribute_of_the_class_that_cannot_be_one():
     @I.ir_module
     class Module:
         w: R.Tensor((2,))
-        # <^^^^^^^^^^^^^^^^ error: RX0104 only functions can stand in a module
+        # <^^^^^^^^^^^^^^^^ error: RX0104 a module holds functions only
         # help: write it outside the class
 
         def __init__(self):

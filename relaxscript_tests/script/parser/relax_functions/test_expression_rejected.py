@@ -69,7 +69,7 @@ def test_a_dimension_is_used_after_it_was_bound():
             m = T.int64()
             y = R.reshape(x, (m, 4))
             #                 ^ error: RX0305 the dimension `m` is used before it is bound
-            # help: bind it first: let it stand alone in a parameter or in an `R.match_cast`
+            # help: bind it first: make it a whole dimension of a parameter or `R.match_cast`
             z = R.match_cast(x, R.Tensor((m, 4), "float32"))
             return R.reshape(z, (4, m))
         """

@@ -226,7 +226,7 @@ def test_a_dataflow_block_in_another():
     def f(x: R.Tensor((4,), "float32")):
         with R.dataflow():
             with R.dataflow():
-            #    ^^^^^^^^^^^^ error: RX0104 a dataflow block cannot stand inside another
+            #    ^^^^^^^^^^^^ error: RX0104 a dataflow block is not allowed inside another
                 y = R.add(x, x)
                 R.output(y)
             R.output(y)
@@ -239,7 +239,7 @@ def test_an_if_in_a_dataflow_block():
     def f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
         with R.dataflow():
             if c:
-            #  ^ error: RX0307 `if` cannot stand in a dataflow block
+            #  ^ error: RX0307 `if` is not allowed in a dataflow block
             #      help: close the block with `R.output(...)` first, or use `R.where`
                 y = R.add(x, x)
             else:

@@ -88,7 +88,7 @@ def test_two_tensors_in_one_index():
     @R.function
     def f(x: R.Tensor((4, 3), "float32"), i: R.Tensor((2,), "int64")):
         return x[i, i]
-        #           ^ error: RX0208 only one tensor can stand in an index
+        #           ^ error: RX0208 only one tensor is allowed in an index
         #             help: take along one axis after the other: `R.take(x, index, axis)`
         #        - label: the first one
 
@@ -98,7 +98,7 @@ def test_a_tensor_apart_from_a_number_in_an_index():
     @R.function
     def f(x: R.Tensor((4, 3, 5), "float32"), i: R.Tensor((2,), "int64")):
         return x[0, :, i]
-        #              ^ error: RX0208 a tensor in an index stands beside the whole numbers in it
+        #              ^ error: RX0208 a tensor in an index is beside the integers in it
         #                help: index in two steps
 
 

@@ -59,12 +59,12 @@ def test_leaving_a_loop_where_the_program_chooses():
         for i in range(3):
             if c:
                 break
-                # <^^^^ error: RX0104 `break` cannot stand here
+                # <^^^^ error: RX0104 `break` is not allowed here
                 #     help: a loop is left by a condition that is known while the script is parsed
                 y = x
             else:
                 continue
-                # <^^^^^^^ error: RX0104 `continue` cannot stand here
+                # <^^^^^^^ error: RX0104 `continue` is not allowed here
                 #     help: a loop is left by a condition that is known while the script is parsed
                 y = x
         return x
@@ -343,7 +343,7 @@ def test_a_prim_func_inside_a_relax_function():
     def f(x: R.Tensor((4,), "float32")):
         @T.prim_func
         def g(A: T.Buffer((4,), "float32")):
-        #   ^ error: RX0104 a PrimFunc cannot stand inside a Relax function
+        #   ^ error: RX0104 a PrimFunc is not allowed inside a Relax function
         #     help: put it beside the function, in the class under `@I.ir_module`
             A[0] = T.float32(1)
         return x

@@ -155,21 +155,21 @@ def test_only_functions_stand_in_a_module():
         @I.ir_module
         class Module:
             class Inner:
-            # <^^^^ error: RX0104 only functions can stand in a module
+            # <^^^^ error: RX0104 a module holds functions only
             # help: write it outside the class
                 pass
 
             for i in range(3):
-            # <^^ error: RX0104 only functions can stand in a module
+            # <^^ error: RX0104 a module holds functions only
             # help: write it outside the class
                 pass
 
             print("hello")
-            # <^^^^^^^^^^^^^ error: RX0104 only functions can stand in a module
+            # <^^^^^^^^^^^^^ error: RX0104 a module holds functions only
             # help: write it outside the class
 
             async def later(x: R.Object):
-            # <^^^^ error: RX0104 only functions can stand in a module
+            # <^^^^ error: RX0104 a module holds functions only
             # help: decorate it with `@R.function` or `@T.prim_func`
                 return x
         """
@@ -325,7 +325,7 @@ def test_a_function_on_its_own_cannot_call_itself():
         def f(x: R.Tensor((2,), "float32")):
             return f(x)
             #      ^ error: RX0101 `f` is not defined
-            # help: a function that calls itself stands in a module: `cls.f(...)`
+            # help: a function that calls itself belongs in a module: `cls.f(...)`
         """
     )
 
@@ -398,12 +398,12 @@ def test_an_output_closes_its_dataflow_block():
             with R.dataflow():
                 y = R.add(x, x)
                 R.output(y)
-                # <^^^^^^^^^^ error: RX0107 `R.output` stands at the end of a dataflow block
+                # <^^^^^^^^^^ error: RX0107 `R.output` belongs at the end of a dataflow block
                 # help: write it as the last statement of the block, with all names that leave
                 #        | it
                 z = R.add(y, y)
             R.output(x)
-            # <^^^^^^^^^^ error: RX0107 `R.output` stands at the end of a dataflow block
+            # <^^^^^^^^^^ error: RX0107 `R.output` belongs at the end of a dataflow block
             # help: write it as the last statement of `with R.dataflow():`
             return x
         """

@@ -60,7 +60,7 @@ BODY = {
         "if y == x:\n    z = x\nelse:\n    z = x\nreturn z\n",
     ),
     "elements are assigned in parentheses": (
-        "x(0) = x\nreturn x\n", "x(0)", "elements stand in brackets: `x[0]`",
+        "x(0) = x\nreturn x\n", "x(0)", "elements are written in brackets: `x[0]`",
         "x[0] = x\nreturn x\n",
     ),
     "two ampersands": (

@@ -109,7 +109,7 @@ def test_an_assignment_to_an_attribute():
     data(
         """
         R.add = R.multiply
-        # <^^^^^^^^^^^^^^^^^ error: RX0104 only imports, modules and functions can stand here
+        # <^^^^^^^^^^^^^^^^^ error: RX0104 only imports, modules and functions are allowed here
         #                     help: Python is run with `mode="python"`, or by `relaxscript run FILE`
 
         @R.function
@@ -123,7 +123,7 @@ def test_a_loop_around_definitions():
     data(
         """
         for n in (1, 2):
-        # <^^ error: RX0104 only imports, modules and functions can stand here
+        # <^^ error: RX0104 only imports, modules and functions are allowed here
         #      help: Python is run with `mode="python"`, or by `relaxscript run FILE`
             pass
 
