@@ -109,7 +109,7 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         help = "save what `rx.build(module)` gives"
         raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     module, target = origin
-    content = _packed(normalize_module(realize_vdevices(module)), target)
+    content = _archive_bytes(normalize_module(realize_vdevices(module)), target)
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
         temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
@@ -124,12 +124,12 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         _refuse(path, error.strerror or str(error), verb="write")
 
 
-def _packed(module: IRModule, target: Target) -> bytes:
+def _archive_bytes(module: IRModule, target: Target) -> bytes:
     constants = constants_of(module)
     text = module.script(show_meta=False)
     if not structural_equal(module, read_again(text, MODULE, _metadata(constants))):
         raise InternalError("the script of a module that was built reads as another module")
-    files = {MODULE: text.encode(), WEIGHTS: safetensors.numpy.save(_stored(constants))}
+    files = {MODULE: text.encode(), WEIGHTS: safetensors.numpy.save(_weight_arrays(constants))}
     manifest = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -156,7 +156,7 @@ def _packed(module: IRModule, target: Target) -> bytes:
     return out.getvalue()
 
 
-def _stored(constants: Iterable[relax.Constant]) -> dict[str, Array]:
+def _weight_arrays(constants: Iterable[relax.Constant]) -> dict[str, Array]:
     """The arrays of constants by their numbers, those of unusual types as bytes."""
     stored = {}
     for number, constant in enumerate(constants):
@@ -197,7 +197,7 @@ def load(
         message = f"the program calls {names}, which was not allowed"
         help = f"if you trust it, write `allowed=[{listed}]`"
         raise DiagnosticError(Diagnostic("RX0705", message, None, help=help))
-    wanted = _checking(found.target) if target is None else _asked(target)
+    wanted = _with_checks(found.target) if target is None else _requested_target(target)
     # What the process kept in memory that is free now is none of the program's business.
     made_for = Target(wanted.kind, Attrs({**wanted.attrs, "zero-memory": "1"}))
     executable = build(found.module, made_for)
@@ -206,7 +206,7 @@ def load(
     return executable
 
 
-def _checking(target: Target) -> Target:
+def _with_checks(target: Target) -> Target:
     """The target without the option that leaves checks out: who wrote a file may not choose that.
 
     An option that no target has is left, for `build` to refuse.
@@ -214,10 +214,10 @@ def _checking(target: Target) -> Target:
     return Target(target.kind, Attrs({k: v for k, v in target.attrs.items() if k != "check"}))
 
 
-def _asked(given: str | Target | Mapping[str, Any]) -> Target:
+def _requested_target(given: str | Target | Mapping[str, Any]) -> Target:
     """The target that a caller wants, which cannot leave out checks either."""
     target = as_target(given)
-    if _checking(target).attrs != target.attrs and str(target.attrs["check"]) != "1":
+    if _with_checks(target).attrs != target.attrs and str(target.attrs["check"]) != "1":
         message = "the indices of a program that was read from a file are always checked"
         help = "leave out the option `check`"
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
@@ -238,7 +238,7 @@ def inspect(path: str | os.PathLike[str]) -> Contents:
     if not isinstance(module, IRModule):
         _refuse(path, f"it is damaged: {MODULE} holds no module")
     module = remove_shape_heaps(module)
-    packed, c, addressed = _needed(module)
+    packed, c, addressed = _external_functions(module)
     return Contents(module, target, str(manifest.get("made_by", "")), packed, c, addressed)
 
 
@@ -343,7 +343,7 @@ def _target(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> Target
     return Target(said["kind"], Attrs({key: v for key, v in said.items() if key != "kind"}))
 
 
-def _needed(module: IRModule) -> tuple[tuple[str, ...], ...]:
+def _external_functions(module: IRModule) -> tuple[tuple[str, ...], ...]:
     """The PackedFuncs and the C functions that a module calls and neither it nor we define.
 
     Behind these, the C functions that handle addresses. Intrinsics of LLVM handle none.

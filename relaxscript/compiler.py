@@ -265,7 +265,7 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
     return backend_for(target).kernels(functions, module, target)
 
 
-def _evaluated(
+def _evaluators(
     functions: Mapping[str, tir.PrimFunc], module: IRModule, target: Target
 ) -> dict[str, Kernel]:
     """The evaluator for each PrimFunc."""
@@ -276,7 +276,7 @@ def _evaluated(
     return {name: kernel(function) for name, function in functions.items()}
 
 
-register_backend(Backend("reference", _evaluated))
+register_backend(Backend("reference", _evaluators))
 
 
 # -- parameters as constants -----------------------------------------------------------------------
@@ -301,7 +301,7 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
             p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
         }
         if arrays:
-            result[var] = _bound(function, arrays)
+            result[var] = _bind_constants(function, arrays)
             narrowed = narrowed or any(shape_vars(param.struct_info) for param in arrays)
     # Calls that fitted for all values of a shape variable need not fit for the one that it got.
     if narrowed and (wrong := ill_formed(result)):
@@ -318,7 +318,7 @@ def _array(param: relax.Var, value: Any) -> np.ndarray[Any, Any]:
         raise DiagnosticError(Diagnostic("RX0206", message, param.span)) from error
 
 
-def _bound(
+def _bind_constants(
     function: relax.Function, arrays: Mapping[relax.Var, np.ndarray[Any, Any]]
 ) -> relax.Function:
     """The function with parameters turned into bindings of constants at its start."""
@@ -332,7 +332,7 @@ def _bound(
             reason = explain_mismatch(info, expected)
             message = f"the array for `{param.name_hint}` does not fit: {reason}"
             raise DiagnosticError(Diagnostic("RX0206", message, param.span))
-    specialised = _specialised(function, mapping)
+    specialised = _specialise(function, mapping)
     renamed = dict(zip(function.params, specialised.params, strict=True))
     bindings = tuple(
         _constant_binding(renamed[p], constant, infos[p]) for p, constant in constants.items()
@@ -372,7 +372,7 @@ def _info_of(constant: relax.Constant) -> StructInfo:
     return operators.struct_info_of_leaf(constant)
 
 
-def _specialised(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr]) -> relax.Function:
+def _specialise(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr]) -> relax.Function:
     """The function with shape variables replaced by numbers, and computed with as scripts do."""
     numbers = {v: e for v, e in mapping.items() if isinstance(e, IntImm)}
     if not numbers:

@@ -36,7 +36,7 @@ def fill(form: str, count: int, text: Callable[[int, str], str]) -> str:
     are not positions of values, and conversions. It is also raised for specs that are not plain or
     ask for more than `MOST_CHARACTERS` characters.
     """
-    fields = _parsed(form, count)
+    fields = _parse(form, count)
     return "".join(
         before if position is None else before + text(position, spec)
         for before, position, spec in fields
@@ -45,10 +45,10 @@ def fill(form: str, count: int, text: Callable[[int, str], str]) -> str:
 
 def check_format(form: str, count: int) -> None:
     """Raise `FormatError` where `form` is no format for `count` values."""
-    _parsed(form, count)
+    _parse(form, count)
 
 
-def _parsed(form: str, count: int) -> list[tuple[str, int | None, str]]:
+def _parse(form: str, count: int) -> list[tuple[str, int | None, str]]:
     """Each text between fields with the position and the spec of the field behind it."""
     try:
         parts = list(_FORMATTER.parse(form))

@@ -149,7 +149,7 @@ def derive_call_ret_struct_info(
     try:
         return call_result(func_sinfo, call, context)
     except UnplacedError as error:
-        raise error.placed(_callee(call.op), call.span or caller_span()) from None
+        raise error.as_diagnostic_error(_callee(call.op), call.span or caller_span()) from None
 
 
 def _callee(op: Expr) -> str:

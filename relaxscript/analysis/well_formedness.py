@@ -97,7 +97,7 @@ def diagnose_ill_formed(obj: IRModule | Function) -> Iterator[None]:
         if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
             raise DiagnosticError(found) from None
         if isinstance(error, UnplacedError):
-            raise error.placed("this call", None) from None
+            raise error.as_diagnostic_error("this call", None) from None
         raise
 
 

@@ -138,8 +138,10 @@ class ExprMutator(ScopedVisitor):
             return
         # What was written here is in normal form.
         normal = value if isinstance(value, (If, Function)) else self._normal(value, binding.span)
-        info = self._derived(normal, binding.span)
-        if known is None or not structural_equal(info, self._derived(before.value, before.span)):
+        info = self._derive_struct_info(normal, binding.span)
+        if known is None or not structural_equal(
+            info, self._derive_struct_info(before.value, before.span)
+        ):
             known = info if isinstance(var, DataflowVar) else info_behind_block(info)
         new = self._with_info(var, known)
         if new is not var and isinstance(normal, Function):  # which may call itself
@@ -150,7 +152,7 @@ class ExprMutator(ScopedVisitor):
         """Bind a new variable; it stands nowhere in the source, so that nobody is shown it."""
         self.changed = True
         normal = self._normal(value, span)
-        info = self._derived(normal, span)
+        info = self._derive_struct_info(normal, span)
         kind = DataflowVar if self.builder.current_block_is_dataflow() else Var
         var = kind.make(name, info)
         self.builder.emit_normalized(VarBinding.make(var, normal, span=span))
@@ -176,19 +178,19 @@ class ExprMutator(ScopedVisitor):
         try:
             return self.builder.operand(value)
         except UnplacedError as error:
-            raise error.placed("a pass", binding.span) from None
+            raise error.as_diagnostic_error("a pass", binding.span) from None
 
-    def _derived(self, value: Expr, span: Span | None) -> StructInfo:
+    def _derive_struct_info(self, value: Expr, span: Span | None) -> StructInfo:
         try:
             return self.builder.struct_info(value)
         except UnplacedError as error:
-            raise error.placed("a pass", span) from None
+            raise error.as_diagnostic_error("a pass", span) from None
 
     def _normal(self, value: Expr, span: Span | None) -> Expr:
         try:
             return self.builder.normal(value)
         except UnplacedError as error:
-            raise error.placed("a pass", span) from None
+            raise error.as_diagnostic_error("a pass", span) from None
 
     # -- going through -----------------------------------------------------------------------------
 
@@ -201,7 +203,7 @@ class ExprMutator(ScopedVisitor):
             infos.append(binding.struct_info)
         return any(i is not None and self._replaced.apply(i) is not i for i in infos)
 
-    def _substituted(self, expr: Expr) -> Expr:
+    def _substitute(self, expr: Expr) -> Expr:
         return self._replaced.apply(expr) if self._replaced else expr
 
     def enter(self, node: Node) -> bool | None:
@@ -209,7 +211,7 @@ class ExprMutator(ScopedVisitor):
             case Binding():
                 if isinstance(node.value, (If, Function)):
                     return None
-                self._rewrite(node, self._substituted(node.value))
+                self._rewrite(node, self._substitute(node.value))
                 return False
             case If() | Function() if self.path and not isinstance(self.path[-1], Binding):
                 return False  # such a program is not in normal form
@@ -240,7 +242,7 @@ class ExprMutator(ScopedVisitor):
     def end_scope(self, node: Function | SeqExpr) -> None:
         if isinstance(node, Function):
             value, span = _result_of(node.body)
-            made = self.result(node, self._substituted(value))
+            made = self.result(node, self._substitute(value))
             self.builder.set_result(made, span)
             info = self._info_of_result(node, value, made)
             self.changed |= made is not value or info is not node.ret_struct_info
@@ -258,7 +260,7 @@ class ExprMutator(ScopedVisitor):
         context = self.builder.context
         answers = [
             check_compatibility(
-                self._derived(expr, expr.span), declared, context.facts,
+                self._derive_struct_info(expr, expr.span), declared, context.facts,
                 in_scope=context.shape_scope or (),
             )
             for expr in (before, value)
@@ -268,14 +270,14 @@ class ExprMutator(ScopedVisitor):
     def begin_branch(self, choice: If, taken: bool) -> None:
         self._open()
         context = self.builder.context
-        cond = self._substituted(choice.cond)
+        cond = self._substitute(choice.cond)
         context.facts = facts_in_branch(context.struct_info(cond), taken, context.facts)
         self.builder.begin_scope()
 
     def end_branch(self, choice: If, taken: bool) -> None:
         branch = choice.true_branch if taken else choice.false_branch
         value, span = _result_of(branch)
-        made = self.branch_result(choice, self._substituted(value))
+        made = self.branch_result(choice, self._substitute(value))
         self.changed |= made is not value
         written = self.builder.end_scope(made, branch.span, span)
         self._written.append(written if self.changed else branch)
@@ -295,7 +297,7 @@ class ExprMutator(ScopedVisitor):
                 self._rewrite(node, self._written.pop())
             case If(cond):
                 no, yes = self._written.pop(), self._written.pop()
-                made = node.replace(cond=self._substituted(cond), true_branch=yes, false_branch=no)
+                made = node.replace(cond=self._substitute(cond), true_branch=yes, false_branch=no)
                 self._written.append(made)
             case DataflowBlock():
                 self.builder.end_dataflow(node.span)

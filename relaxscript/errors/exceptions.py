@@ -212,7 +212,7 @@ class UnplacedError(Exception):
     ) -> Diagnostic:
         """The diagnostic for a call of `callee` at `span`, its operands at `operands`."""
 
-    def placed(self, callee: str, span: Span | None) -> DiagnosticError:
+    def as_diagnostic_error(self, callee: str, span: Span | None) -> DiagnosticError:
         """The error for users: the mistake at `span`; `callee` where the error names none."""
         return DiagnosticError(self.diagnostic(self.callee or callee, span, {}))
 

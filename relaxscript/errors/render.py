@@ -159,12 +159,12 @@ def _snippet_lines(block: _Snippet, diagnostic: Diagnostic, margin: int) -> Iter
     for number in numbers:
         if number <= len(block.source.lines):
             rows = draw(block.source.line(number), block.marks[number])
-            yield from _numbered(number, "|", rows, margin)
+            yield from _number_rows(number, "|", rows, margin)
         if number in block.gaps and number + 1 not in block.marks:
             yield [(DOTS, "gutter")]
 
 
-def _numbered(number: int, bar: str, rows: list[Line], margin: int) -> Iterator[Line]:
+def _number_rows(number: int, bar: str, rows: list[Line], margin: int) -> Iterator[Line]:
     yield _beside(str(number), bar, margin, rows[0])
     for row in rows[1:]:
         yield _beside("", "|", margin, row)
@@ -222,4 +222,4 @@ def _change_lines(change: _ChangedLines, margin: int) -> Iterator[Line]:
     yield _beside("", "|", margin, [])
     for number, text in enumerate(change.lines, change.first):
         rows = draw(text, change.marks.get(number, ()))
-        yield from _numbered(number, "+", rows, margin)
+        yield from _number_rows(number, "+", rows, margin)

@@ -81,9 +81,9 @@ def paint(lines: list[Line], style: Style) -> str:
         case "text":
             return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
         case "ansi":
-            return "\n".join("".join(_ansi(*piece) for piece in _trimmed(line)) for line in lines)
+            return "\n".join("".join(_ansi(*piece) for piece in _trim(line)) for line in lines)
         case "html":
-            body = "\n".join("".join(_html(*piece) for piece in _trimmed(line)) for line in lines)
+            body = "\n".join("".join(_html(*piece) for piece in _trim(line)) for line in lines)
             return (
                 f'<div class="relaxscript-diagnostics">\n<style>{_stylesheet()}</style>\n'
                 f"<pre>{body}</pre>\n</div>"
@@ -96,7 +96,7 @@ def automatic_style(stream: TextIO) -> Style:
     return "ansi" if stream.isatty() and not dull else "text"
 
 
-def _trimmed(line: Line) -> Line:
+def _trim(line: Line) -> Line:
     while line and not line[-1][0].strip():
         line = line[:-1]
     return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line

@@ -47,7 +47,8 @@ def report_as(namespace: str) -> Callable[[F], F]:
             try:
                 return function(*args, **kwargs)
             except UnplacedError as error:
-                raise error.placed(f"{namespace}.{function.__name__}", caller_span()) from None
+                callee = f"{namespace}.{function.__name__}"
+                raise error.as_diagnostic_error(callee, caller_span()) from None
 
         return told  # type: ignore[return-value]
 

@@ -31,7 +31,7 @@ _NODES: Mapping[str, Any] = {
 _DIVISIONS = ("/", "//", "%")
 
 
-def _truncated(a: float, b: float) -> float:
+def _truncated_quotient(a: float, b: float) -> float:
     if isinstance(a, int) and isinstance(b, int):
         quotient = abs(a) // abs(b)
         return quotient if (a < 0) == (b < 0) else -quotient
@@ -39,7 +39,7 @@ def _truncated(a: float, b: float) -> float:
 
 
 _MEANING: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _truncated,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _truncated_quotient,
     "//": operator.floordiv, "%": operator.mod, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
     "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,

@@ -77,7 +77,7 @@ def struct_info_for_users(expr: Any) -> Any:
     try:
         return struct_info_of(expr)
     except UnplacedError as error:
-        raise error.placed("this call", expr.span or caller_span()) from None
+        raise error.as_diagnostic_error("this call", expr.span or caller_span()) from None
 
 
 _ALL = (

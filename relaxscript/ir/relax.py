@@ -114,7 +114,7 @@ def _infix(symbol: str) -> Callable[[Any, Any], Expr]:
     return lambda self, other: _operator(symbol, self, other)
 
 
-def _reflected(symbol: str) -> Callable[[Any, Any], Expr]:
+def _reflected_operator(symbol: str) -> Callable[[Any, Any], Expr]:
     return lambda self, other: _operator(symbol, other, self)
 
 
@@ -154,19 +154,19 @@ class Expr(Node):
         found: Type = hooks.static_type_of(self.struct_info)
         return found
 
-    __add__, __radd__ = _infix("+"), _reflected("+")
-    __sub__, __rsub__ = _infix("-"), _reflected("-")
-    __mul__, __rmul__ = _infix("*"), _reflected("*")
-    __truediv__, __rtruediv__ = _infix("/"), _reflected("/")
-    __floordiv__, __rfloordiv__ = _infix("//"), _reflected("//")
-    __mod__, __rmod__ = _infix("%"), _reflected("%")
-    __pow__, __rpow__ = _infix("**"), _reflected("**")
-    __matmul__, __rmatmul__ = _infix("@"), _reflected("@")
-    __and__, __rand__ = _infix("&"), _reflected("&")
-    __or__, __ror__ = _infix("|"), _reflected("|")
-    __xor__, __rxor__ = _infix("^"), _reflected("^")
-    __lshift__, __rlshift__ = _infix("<<"), _reflected("<<")
-    __rshift__, __rrshift__ = _infix(">>"), _reflected(">>")
+    __add__, __radd__ = _infix("+"), _reflected_operator("+")
+    __sub__, __rsub__ = _infix("-"), _reflected_operator("-")
+    __mul__, __rmul__ = _infix("*"), _reflected_operator("*")
+    __truediv__, __rtruediv__ = _infix("/"), _reflected_operator("/")
+    __floordiv__, __rfloordiv__ = _infix("//"), _reflected_operator("//")
+    __mod__, __rmod__ = _infix("%"), _reflected_operator("%")
+    __pow__, __rpow__ = _infix("**"), _reflected_operator("**")
+    __matmul__, __rmatmul__ = _infix("@"), _reflected_operator("@")
+    __and__, __rand__ = _infix("&"), _reflected_operator("&")
+    __or__, __ror__ = _infix("|"), _reflected_operator("|")
+    __xor__, __rxor__ = _infix("^"), _reflected_operator("^")
+    __lshift__, __rlshift__ = _infix("<<"), _reflected_operator("<<")
+    __rshift__, __rrshift__ = _infix(">>"), _reflected_operator(">>")
 
     def __invert__(self) -> Expr:
         return _operator("~", self)

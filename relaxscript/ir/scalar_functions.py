@@ -329,7 +329,7 @@ def _bitwise(name: str, a: Any, b: Any) -> Any:
     try:
         call = FUNCTIONS[name](a, b)
     except OperandError as error:
-        raise error.placed(f"tir.{name}", None) from None
+        raise error.as_diagnostic_error(f"tir.{name}", None) from None
     known = fold_binary(_SYMBOLS[name], *call.args)  # type: ignore[attr-defined]
     return call if known is None else known
 

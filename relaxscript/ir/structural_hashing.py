@@ -99,7 +99,7 @@ class _StructuralHasher:
             if role == _END:
                 self._end_scope(value)
             elif isinstance(value, (StructInfo, PrimExpr)) and not isinstance(value, VARIABLES):
-                self.digest.update(self._shared(value, role))
+                self.digest.update(self._digest_of_shared(value, role))
             elif not isinstance(value, VARIABLES) or self._variable(value, role):
                 self.digest.update(_token(value).encode())
                 self._push_parts(value, role)
@@ -133,7 +133,7 @@ class _StructuralHasher:
         for ending in self.ending:
             ending.clear()
 
-    def _shared(self, root: Any, role: int) -> bytes:
+    def _digest_of_shared(self, root: Any, role: int) -> bytes:
         """The digest of a StructInfo or scalar: of its own fields, and the digests of its parts."""
         stack: list[tuple[Any, int, int]] = [(root, role, _ENTER)]
         made: list[_HashedPart] = []

@@ -470,13 +470,13 @@ class TypeVariables:
         while stack:
             node, ready = stack.pop()
             if ready:
-                self._known[id(node)] = (node, *self._combined(node))
+                self._known[id(node)] = (node, *self._combine(node))
             elif id(node) not in self._known:
                 stack.append((node, True))
                 stack.extend((child, False) for child in children(node))
         return self._known[id(root)]
 
-    def _combined(self, node: Node) -> tuple[_Ordered, frozenset[Node]]:
+    def _combine(self, node: Node) -> tuple[_Ordered, frozenset[Node]]:
         """The variables of a node, from those of its parts."""
         free: _Ordered = {node: None} if is_variable(node) else {}
         met = set(free)

@@ -32,7 +32,7 @@ _LIKE = TensorStructInfo.make(None, DataType("void"), None, -1)
 _DTYPE = Parameter("dtype", "attribute", None, annotation="DType | None")
 
 
-def _filling(bound: dict[str, Any]) -> dict[str, Any]:
+def _bind_fill_value(bound: dict[str, Any]) -> dict[str, Any]:
     """A Python number to fill with gets the dtype that is asked for; else float32 or int32."""
     value = bound["fill_value"]
     if type(value) not in (bool, int, float):
@@ -73,7 +73,7 @@ def full(shape: ShapeLike, fill_value: Scalar, dtype: DType | None = None) -> Te
     return filled
 
 
-full.prepare_rule(_filling)
+full.prepare_rule(_bind_fill_value)
 
 
 @full.infer_call_rule
@@ -96,7 +96,7 @@ def full_like(x: Tensor, fill_value: Scalar, dtype: DType | None = None) -> Tens
 
 @full_like.prepare_rule
 def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return _filling(bound)
+    return _bind_fill_value(bound)
 
 
 @full_like.infer_rule

@@ -91,7 +91,7 @@ def check(
     `args` and `results`, the tensors that are allocated for the call, have the names by which they
     are blamed; `noun` is what results are.
     """
-    tensors, scalars = _given(args)
+    tensors, scalars = _tensors_and_scalars(args)
     tensors += results
     callee = _callee(context, gvar)
     if callee is None:
@@ -114,7 +114,7 @@ def name_arguments(args: Sequence[StructInfo]) -> list[tuple[str, StructInfo]]:
     return [(f"args[{index}]", info) for index, info in enumerate(args)]
 
 
-def _given(
+def _tensors_and_scalars(
     args: Sequence[tuple[str, StructInfo]],
 ) -> tuple[_Named, list[PrimStructInfo]]:
     tensors: _Named = []

@@ -70,7 +70,7 @@ class CompositeOp:
         try:
             return self.build(args, kwargs)
         except UnplacedError as error:
-            raise error.placed(f"R.{self.script_name}", None) from None
+            raise error.as_diagnostic_error(f"R.{self.script_name}", None) from None
 
     def __repr__(self) -> str:
         return f"R.{self.script_name}"

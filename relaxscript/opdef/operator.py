@@ -200,7 +200,7 @@ class Operator:
                 return eager.run(self, args, kwargs)
             return self.build(args, kwargs)
         except UnplacedError as error:
-            raise error.placed(f"R.{self.script_name}", None) from None
+            raise error.as_diagnostic_error(f"R.{self.script_name}", None) from None
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Call:
         """The call of this operator with these arguments, converted as `operands.py` says.

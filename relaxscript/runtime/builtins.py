@@ -113,7 +113,7 @@ def make_shape(*args: Any) -> Shape:
 
 
 def _dimension(dim: Dim, axis: int, state: State) -> int:
-    size = _computed(dim, state, f"dimension {axis} of a shape")
+    size = _compute_dim(dim, state, f"dimension {axis} of a shape")
     if size < 0:
         why = describe_variables(dim, state.heap, state.origins())
         raise VMError(
@@ -122,7 +122,7 @@ def _dimension(dim: Dim, axis: int, state: State) -> int:
     return int(size)
 
 
-def _computed(dim: Dim, state: State, noun: str) -> int | float:
+def _compute_dim(dim: Dim, state: State, noun: str) -> int | float:
     try:
         return evaluate_dim(dim, state.heap)
     except ArithmeticError as error:
@@ -135,7 +135,7 @@ def _computed(dim: Dim, state: State, noun: str) -> int | float:
 @_builtin("vm.builtin.make_prim_value")
 def make_prim_value(state: State, dim: Dim, dtype: Any) -> Any:
     """The scalar that `dim` computes from shape variables."""
-    return make_prim(_computed(dim, state, "a scalar"), dtype)
+    return make_prim(_compute_dim(dim, state, "a scalar"), dtype)
 
 
 @_builtin(MATCH_CAST)

@@ -178,13 +178,15 @@ def verify(
     names = set()
     for function in functions:
         if function.name in names:
-            raise _malformed(function, "the name is taken by another function")
+            raise _malformed_bytecode(function, "the name is taken by another function")
         names.add(function.name)
         if function.kind is VMFuncKind.VM_FUNC:
             _Verifier(function, functions, instructions, constants).run()
 
 
-def _malformed(function: VMFunction, text: str, instruction: Instruction | None = None) -> VMError:
+def _malformed_bytecode(
+    function: VMFunction, text: str, instruction: Instruction | None = None
+) -> VMError:
     span = instruction.span if instruction is not None else function.span
     return VMError(f"malformed bytecode in `{function.name}`: {text}", code="RX0612", span=span)
 
@@ -199,18 +201,18 @@ class _Verifier:
     def run(self) -> None:
         f = self.function
         if not 0 <= f.start_instr <= f.end_instr <= len(self.instructions):
-            raise _malformed(f, "its instructions are not in the program")
+            raise _malformed_bytecode(f, "its instructions are not in the program")
         if f.register_file_size < f.num_args:
-            raise _malformed(
+            raise _malformed_bytecode(
                 f, f"{f.register_file_size} registers cannot hold {f.num_args} arguments"
             )
         for listed, noun in ((f.param_names, "names"), (f.param_checks, "checks")):
             if listed and len(listed) != f.num_args:
-                raise _malformed(
+                raise _malformed_bytecode(
                     f, f"{f.num_args} parameters, but {len(listed)} {noun} of parameters"
                 )
         if f.start_instr == f.end_instr:
-            raise _malformed(f, "it has no instruction; it must end with a return")
+            raise _malformed_bytecode(f, "it has no instruction; it must end with a return")
         for index in range(f.start_instr, f.end_instr):
             self.operands(index)
         for variable in f.variables:
@@ -220,7 +222,9 @@ class _Verifier:
     def variable(self, variable: Variable) -> None:
         f = self.function
         if not f.start_instr <= variable.start <= variable.stop <= f.end_instr:
-            raise _malformed(f, f"the variable `{variable.name}` reaches out of the function")
+            raise _malformed_bytecode(
+                f, f"the variable `{variable.name}` reaches out of the function"
+            )
         self.argument(variable.arg, variable.start, self.instructions[f.start_instr])
 
     def operands(self, index: int) -> None:
@@ -228,7 +232,7 @@ class _Verifier:
         match at:
             case Call(dst=dst, func=func, args=args):
                 if not 0 <= func < len(self.functions):
-                    raise _malformed(
+                    raise _malformed_bytecode(
                         self.function, f"instruction {index} calls function {func}", at
                     )
                 if dst != SpecialReg.VOID_ARG:
@@ -246,14 +250,14 @@ class _Verifier:
             case ArgKind.CONSTANT | ArgKind.FUNCTION:
                 if not 0 <= arg.value < len(tables[arg.kind]):
                     noun = arg.kind.name.lower()
-                    raise _malformed(
+                    raise _malformed_bytecode(
                         self.function, f"instruction {index} uses {noun} {arg.value}", at
                     )
 
     def register(self, register: int, index: int, at: Instruction) -> None:
         size = self.function.register_file_size
         if not 0 <= register < size:
-            raise _malformed(
+            raise _malformed_bytecode(
                 self.function, f"instruction {index} uses register {register} of {size}", at
             )
 
@@ -268,14 +272,16 @@ class _Verifier:
             known = written[index]
             for register in _reads(at):
                 if not known >> register & 1:
-                    raise _malformed(
+                    raise _malformed_bytecode(
                         f, f"instruction {index} reads register {register} before it is written", at
                     )
             if isinstance(at, Call) and at.dst != SpecialReg.VOID_ARG:
                 known |= 1 << at.dst
             for target in _targets(at, index):
                 if not f.start_instr <= target < f.end_instr:
-                    raise _malformed(f, f"instruction {index} leads out of the function", at)
+                    raise _malformed_bytecode(
+                        f, f"instruction {index} leads out of the function", at
+                    )
                 before = written.get(target)
                 after = known if before is None else before & known
                 if after != before:

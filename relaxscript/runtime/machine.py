@@ -108,9 +108,9 @@ class VirtualMachine:
         if not isinstance(key, str):
             raise self._no_function(key)
         found = self._functions.get(key) or self._saved.get(key)
-        return self._found(key) if found is None else found
+        return self._find_function(key) if found is None else found
 
-    def _found(self, key: str) -> VMClosure:
+    def _find_function(self, key: str) -> VMClosure:
         index = self.executable.function_index.get(key)
         function = self.executable.functions[index] if index is not None else None
         if index is None or function is None or function.kind is not VMFuncKind.VM_FUNC:

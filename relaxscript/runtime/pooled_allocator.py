@@ -48,12 +48,12 @@ class Pool:
         storage: _Storage = np.frombuffer(memory, np.uint8, size)
         if written:
             storage.fill(0)
-        lease = _Lease(storage, self._returned)
+        lease = _Lease(storage, self._take_back)
         lease.memory = memory
         self._used[id(lease)] = lease
         return storage
 
-    def _returned(self, lease: weakref.ref[Any]) -> None:
+    def _take_back(self, lease: weakref.ref[Any]) -> None:
         """Nothing refers to a storage. Comes at any time, in any thread: no lock is taken."""
         memory = self._used.pop(id(lease)).memory
         self._idle.setdefault(memory.nbytes, []).append(memory)

@@ -139,9 +139,9 @@ def _silent(check: Check) -> Check:
     """A check that binds variables without a word about where from."""
     match check:
         case TensorCheck(dims=dims) | ShapeCheck(dims=dims):
-            return replace(check, dims=dims and tuple(map(_captured, dims)))
+            return replace(check, dims=dims and tuple(map(_as_captured, dims)))
         case PrimCheck(value=value):
-            return replace(check, value=value and _captured(value))
+            return replace(check, value=value and _as_captured(value))
         case TupleCheck(fields=fields):
             return TupleCheck(tuple(map(_silent, fields)))
         case FuncCheck(binds=variables):
@@ -149,7 +149,7 @@ def _silent(check: Check) -> Check:
     return check
 
 
-def _captured(dim: Dim) -> Dim:
+def _as_captured(dim: Dim) -> Dim:
     return replace(dim, captured=True) if isinstance(dim, DimBind) else dim
 
 

@@ -86,7 +86,7 @@ class PackedCall:
         try:
             function = get_global_func(self.name).function
             rest, lent = iter(words), list[weakref.ref[Any]]()
-            args = [self._made(operand, rest, lent) for operand in self.operands]
+            args = [self._make_operand(operand, rest, lent) for operand in self.operands]
             result = self._int32(call_packed(self.name, function, args))
             args.clear()
             self._require_returned(lent)
@@ -114,7 +114,9 @@ class PackedCall:
             text = f"`{self.name}` keeps an array over the memory of the PrimFunc that called it"
             raise VMError(text, code="RX0614", notes=["`array.copy()` may be kept"])
 
-    def _made(self, operand: _Operand, words: Iterator[Any], lent: list[weakref.ref[Any]]) -> Any:
+    def _make_operand(
+        self, operand: _Operand, words: Iterator[Any], lent: list[weakref.ref[Any]]
+    ) -> Any:
         match operand.kind:
             case "text":
                 return operand.text

@@ -162,14 +162,14 @@ class PrimFuncSignature:
         """A frame with checked arguments and the variables; raises `VMError` (RX0601, RX0602)."""
         values = self.convert(args)
         variables = [self._value(extent, values) for _, extent in self._binds]
-        checks = self._expected()  # which may need further slots
+        checks = self._expected_extents()  # which may need further slots
         frame: Frame = [None, *values, *variables]
         frame.extend([None] * (self.layout.size - len(frame)))
         for extent, expected in checks:
             self._check(extent, frame, expected(frame))
         return frame
 
-    def _expected(self) -> list[tuple[Extent, Run]]:
+    def _expected_extents(self) -> list[tuple[Extent, Run]]:
         """The extents that are compared, with the functions that compute them; made once."""
         if self._compiled is None:
             cx = ExpressionContext(self.layout, DIMENSIONS)

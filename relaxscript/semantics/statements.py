@@ -34,12 +34,12 @@ def core_statements(s: tir.Stmt, has_memory: Callable[[tir.Buffer], bool]) -> It
             case tir.Block() as block:
                 stack.append(tir.BlockRealize.make((), prim.const(True), block, span=block.span))
             case core:
-                yield _checked(core)
+                yield _check(core)
                 if isinstance(core, _DECLARATIONS):
                     stack.append(core.body)
 
 
-def _checked(s: tir.Stmt) -> tir.Stmt:
+def _check(s: tir.Stmt) -> tir.Stmt:
     match s:
         case tir.BlockRealize():
             check_axes(s)

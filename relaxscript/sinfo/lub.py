@@ -132,7 +132,7 @@ def _functions(
 ) -> StructInfo:
     purity = a.purity and b.purity
     if a.params is None and b.params is None:
-        return _packed(a, b, purity, facts, known, done)
+        return _unify_packed_funcs(a, b, purity, facts, known, done)
     if a.params is None or b.params is None or len(a.params) != len(b.params):
         return ObjectStructInfo()
     variables = done.variables
@@ -173,7 +173,7 @@ def _renaming(
     return renaming | {v: fresh_var(v) for v in left if v not in renaming}
 
 
-def _packed(
+def _unify_packed_funcs(
     a: FuncStructInfo,
     b: FuncStructInfo,
     purity: bool,

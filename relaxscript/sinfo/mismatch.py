@@ -271,7 +271,7 @@ def _functions(
     if b.purity and not a.purity:
         yield WIDER, "{it}is impure, not pure", ()
     if a.params is None and b.params is None:
-        yield from _packed(pair, a, b, inner)
+        yield from _packed_func_mismatches(pair, a, b, inner)
     elif a.params is None or b.params is None:
         kinds = ("a PackedFunc", "a function with known parameters")
         yield DIFFERENT, "{it}is {}, not {}", kinds if a.params is None else kinds[::-1]
@@ -300,7 +300,7 @@ def _applied(pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, variables: Shape
     return pair._replace(derived=applied, known=known.union(own) if own else known)
 
 
-def _packed(
+def _packed_func_mismatches(
     pair: _Pair, a: FuncStructInfo, b: FuncStructInfo, inner: list[_Pair]
 ) -> Iterator[_Found]:
     """PackedFuncs: a `derive_func` is known only by its identity; without one `ret` is constant."""

@@ -75,14 +75,14 @@ class ShapeVariables:
         while stack:
             info, ready = stack.pop()
             if ready:
-                self._known[id(info)] = self._combined(info)
+                self._known[id(info)] = self._combine(info)
                 self._alive.append(info)
             elif id(info) not in self._known:
                 stack.append((info, True))
                 stack.extend((part, False) for part in parts_of(info))
         return self._known[id(root)]
 
-    def _combined(self, info: StructInfo) -> _Variables:
+    def _combine(self, info: StructInfo) -> _Variables:
         """The variables of a StructInfo, from those of its parts."""
         parts = [self._known[id(part)] for part in parts_of(info)]
         dims = dimensions(info)

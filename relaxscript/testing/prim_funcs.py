@@ -83,7 +83,7 @@ def elementwise(choices: Choices, dims: Dims, dtype: DataType, inputs: int) -> P
     def body(indices: Indices) -> Stmt:
         loads = [prim.BufferLoad(operand, indices) for operand in operands]
         value = expression(choices, loads, dtype, choices.integer(0, 3))
-        return _stored(choices, result, value, indices, loads)
+        return _store(choices, result, value, indices, loads)
 
     if choices.chance(50):
         nest = _in_root(_nest(choices, dims, body, operands, result))
@@ -202,7 +202,7 @@ def _point(buffer: Buffer, indices: Indices) -> BufferRegion:
     )
 
 
-def _stored(
+def _store(
     choices: Choices,
     buffer: Buffer,
     value: prim.PrimExpr,

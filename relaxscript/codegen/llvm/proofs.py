@@ -97,11 +97,11 @@ class Proofs:
     def assign(self, var: prim.Var, value: PrimExpr) -> None:
         """From here on a variable has the value that an expression has here."""
         if var.dtype.is_integer and var.dtype.lanes == 1:
-            self._stands[var] = self._named(self._fitting(self.read(value), var.dtype))
+            self._stands[var] = self._within_size(self._fitting(self.read(value), var.dtype))
 
     def let(self, var: prim.Var, value: BoundedInteger) -> None:
         """From here on a variable has a value, of which it has at least the lower bits."""
-        self._stands[var] = self._named(self._fitting(value, var.dtype))
+        self._stands[var] = self._within_size(self._fitting(value, var.dtype))
 
     def fits(self, e: PrimExpr) -> None:
         """Learn that no part of an expression wraps: so large is a dimension of an array."""
@@ -132,7 +132,7 @@ class Proofs:
         low, high = limits(dtype)
         return term if low <= term.low and term.high <= high else self.unknown((low, high))
 
-    def _named(self, term: BoundedInteger) -> BoundedInteger:
+    def _within_size(self, term: BoundedInteger) -> BoundedInteger:
         """A term that is small enough to be used again and again."""
         return term if term.size <= _LARGEST else self.unknown((term.low, term.high))
 
@@ -154,14 +154,14 @@ class Proofs:
     def learn(self, e: PrimExpr, truth: bool = True) -> None:
         """From here to the end of the scope, a condition holds, or does not."""
         self._room = _READ
-        found = self._asked(e, truth)
+        found = self._partial_condition(e, truth)
         if found is not None and found.vars:
             self._holding.append(found)
             for var in found.vars:
                 self._here.setdefault(var, []).append(found)
             self._answers.clear()
 
-    def _asked(self, e: PrimExpr, truth: bool) -> _Condition | None:
+    def _partial_condition(self, e: PrimExpr, truth: bool) -> _Condition | None:
         """The facts of a condition of which not all need be computed: `a or x // n < b`."""
         outer, self._computed = self._computed, False
         found = self._condition(e, truth)
@@ -249,9 +249,11 @@ class Proofs:
         term = BoundedInteger(e, *found, a.vars | b.vars, a.size + b.size + 1)
         low, high = limits(dtype)
         if low <= found[0] and found[1] <= high:
-            return self._named(term)
+            return self._within_size(term)
         if e in self._fitting_parts:
-            return self._named(term._replace(low=max(found[0], low), high=min(found[1], high)))
+            return self._within_size(
+                term._replace(low=max(found[0], low), high=min(found[1], high))
+            )
         if term.size > _LARGEST:
             return None
         least, most = bounds(term.e, self._facts(term.vars))
@@ -268,7 +270,7 @@ class Proofs:
 
     def _choice(self, condition: PrimExpr, a: BoundedInteger, b: BoundedInteger) -> BoundedInteger:
         low, high = min(a.low, b.low), max(a.high, b.high)
-        known = self._asked(condition, True)
+        known = self._partial_condition(condition, True)
         size = a.size + b.size + _LARGEST // 4
         if known is None or size > _LARGEST:
             return self.unknown((low, high))

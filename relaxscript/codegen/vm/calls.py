@@ -291,7 +291,7 @@ def _needs_check(call: relax.Call, known: Context) -> bool:
     try:
         operator.infer(call, context)
     except UnplacedError as error:
-        raise error.placed(f"R.{operator.script_name}", call.span) from None
+        raise error.as_diagnostic_error(f"R.{operator.script_name}", call.span) from None
     return bool(context.undecided)
 
 

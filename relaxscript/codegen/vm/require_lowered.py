@@ -39,13 +39,13 @@ def require_lowered(module: IRModule) -> None:
     found = [
         finding
         for var, function in module.relax_functions().items()
-        for finding in _left(function, var.name_hint)
+        for finding in _remaining_constructs(function, var.name_hint)
     ]
     if found:
         raise DiagnosticError(found)
 
 
-def _left(function: Function, name: str) -> Iterator[Diagnostic]:
+def _remaining_constructs(function: Function, name: str) -> Iterator[Diagnostic]:
     left = False
     for node in compounds(function):
         if isinstance(node, DataflowBlock):

@@ -42,11 +42,11 @@ def _source(e: prim.PrimExpr, slot_of: SlotOf, depth: int) -> str | None:
             left, right = _source(a, slot_of, depth - 1), _source(b, slot_of, depth - 1)
             if left is None or right is None:
                 return None
-            return _joined(e, left, right, b)
+            return _binary_text(e, left, right, b)
     return None
 
 
-def _joined(e: prim.Binary, left: str, right: str, divisor: prim.PrimExpr) -> str | None:
+def _binary_text(e: prim.Binary, left: str, right: str, divisor: prim.PrimExpr) -> str | None:
     kind = type(e)
     if kind in _INFIX:
         return f"({left} {_INFIX[kind]} {right})"

@@ -82,13 +82,13 @@ class PythonScope:
 
     def packed(self, name: str) -> Callable[..., Any]:
         """The function that a call of `name` calls; registered ones are looked up at each call."""
-        found = self._linked(name)
+        found = self._find_linked(name)
         if name == INVOKE_CLOSURE:
-            return _applied
+            return _apply
         if found is None:
             return lambda *args: call_packed(name, get_global_func(name).function, args)
         function = found.function if isinstance(found, PackedFunc) else found
-        return lambda *args: _called(name, function, args)
+        return lambda *args: _call_linked(name, function, args)
 
     def written(self, name: str) -> Callable[..., Any]:
         """The same for a registered function that writes into the last of its arguments."""
@@ -103,14 +103,14 @@ class PythonScope:
 
     def value(self, name: str) -> Any:
         """A function outside of the program as a value."""
-        found = self._linked(name)
+        found = self._find_linked(name)
         return get_global_func(name) if found is None else as_value(name, found)
 
-    def _linked(self, name: str) -> Any:
+    def _find_linked(self, name: str) -> Any:
         return self.executable.externals.get(name) or BUILTINS.get(name)
 
 
-def _called(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def _call_linked(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call what the compiler linked in."""
     try:
         return to_runtime_value(function(*args))
@@ -121,11 +121,11 @@ def _called(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> A
         raise VMError(f"`{name}` raised {words}", code="RX0606") from error
 
 
-def _applied(callee: Any, *args: Any) -> Any:
+def _apply(callee: Any, *args: Any) -> Any:
     """Call a function value."""
     match callee:
         case State():  # TVM passes the state of the machine first
-            return _applied(*args)
+            return _apply(*args)
         case Closure():
             return to_runtime_value(callee(*args))
         case PackedFunc(name=name, function=function):

@@ -137,7 +137,7 @@ class Frame(ABC):
         return self
 
     def __enter__(self) -> Any:
-        with self._blamed():
+        with self._blame_caller():
             builder = IRBuilder.current()
             value = self.open(builder)
         builder.frames.append(self)
@@ -152,7 +152,7 @@ class Frame(ABC):
             while self in builder.frames:
                 builder.frames.pop().abandon()
             return
-        with self._blamed():
+        with self._blame_caller():
             if self not in builder.frames:
                 raise builder_error("RX0105", f"`{self.written}` is not open")
             if builder.frames[-1] is not self:
@@ -169,13 +169,13 @@ class Frame(ABC):
                 builder.frames.pop()
 
     @contextmanager
-    def _blamed(self) -> Iterator[None]:
+    def _blame_caller(self) -> Iterator[None]:
         """Blame mistakes of the frame as a whole on the call that made it, not on all of `with`."""
         try:
             yield
         except DiagnosticError as error:
             raise DiagnosticError(
-                [_moved(d, caller_span(), self.place) for d in error.diagnostics]
+                [_move_blame(d, caller_span(), self.place) for d in error.diagnostics]
             ) from None
 
     @abstractmethod
@@ -209,7 +209,7 @@ def with_names(root: N, names: Mapping[Any, str]) -> N:
     return others.apply(root)
 
 
-def _moved(diagnostic: Diagnostic, old: Span | None, new: Span | None) -> Diagnostic:
+def _move_blame(diagnostic: Diagnostic, old: Span | None, new: Span | None) -> Diagnostic:
     """A diagnostic that blames another place."""
     if new is None or diagnostic.span != old:
         return diagnostic

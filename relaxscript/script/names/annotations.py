@@ -213,11 +213,11 @@ def as_struct_info(value: Any) -> StructInfo:
         case tuple() | list():
             return TupleStructInfo(tuple(as_struct_info(v) for v in value))
     meant = _MEANT.get(value) if isinstance(value, type) else None
-    name = _shown(value).removeprefix("T.")
+    name = _describe_value(value).removeprefix("T.")
     if meant is None and name in DTYPES:
         meant = f'R.Prim("{name}")'
     help = f"write `{meant}`" if meant else 'write for example `R.Tensor((2, 3), "float32")`'
-    raise AnnotationError(f"`{_shown(value)}` is not an annotation", None, help, meant)
+    raise AnnotationError(f"`{_describe_value(value)}` is not an annotation", None, help, meant)
 
 
 # What a type of Python may have meant in the place of an annotation.
@@ -227,7 +227,7 @@ _MEANT: dict[type, str] = {
 }  # fmt: skip
 
 
-def _shown(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     name = getattr(value, "__name__", None)
     return name if isinstance(name, str) else repr(value)
 
@@ -248,7 +248,7 @@ def _dtype(value: Any, parameter: str = "dtype") -> DataType:
         if is_dtype(name):
             return _dtype(str(name), parameter)
     raise AnnotationError(
-        f"`{_shown(value)}` is not a dtype", parameter, 'write for example `"float32"`'
+        f"`{_describe_value(value)}` is not a dtype", parameter, 'write for example `"float32"`'
     )
 
 
@@ -283,11 +283,13 @@ def _dim(value: Any, parameter: str) -> PrimExpr:
         dim = as_prim(value)
     except TypeError:
         raise AnnotationError(
-            f"`{_shown(value)}` is not a dimension", parameter,
+            f"`{_describe_value(value)}` is not a dimension", parameter,
             'a dimension is a whole number, a name such as "n", or arithmetic of these',
         ) from None  # fmt: skip
     if not dim.dtype.is_integer:
-        raise AnnotationError(f"`{_shown(value)}` is not a whole number of elements", parameter)
+        raise AnnotationError(
+            f"`{_describe_value(value)}` is not a whole number of elements", parameter
+        )
     if isinstance(value, int) and value < 0:
         raise AnnotationError(f"a dimension cannot be negative, this is {value}", parameter)
     return dim
@@ -301,7 +303,7 @@ def _shape(shape: Any, parameter: str) -> Expr | None:
             return shape
         case tuple() | list():
             return ShapeExpr.make(_dims(shape, parameter))
-    text = _shown(shape)
+    text = _describe_value(shape)
     if isinstance(shape, (int, PrimExpr)):
         written = text if isinstance(shape, int) else getattr(shape, "name", "n")
         raise AnnotationError(
@@ -324,7 +326,7 @@ def _vdevice(value: Any) -> VDevice | None:
                 )
             kind = "llvm" if kind == "cpu" else kind
             return VDevice(as_target(kind), int(index or 0), scope or "global")
-    raise AnnotationError(f"`{_shown(value)}` is not a virtual device", "vdevice")
+    raise AnnotationError(f"`{_describe_value(value)}` is not a virtual device", "vdevice")
 
 
 def _rank(ndim: Any) -> int:
@@ -333,10 +335,12 @@ def _rank(ndim: Any) -> int:
             message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"
             raise AnnotationError(message, "ndim", "leave `ndim` out where the rank is unknown")
         return ndim
-    raise AnnotationError(f"`{_shown(ndim)}` is not a rank", "ndim", "a rank is a whole number")
+    raise AnnotationError(
+        f"`{_describe_value(ndim)}` is not a rank", "ndim", "a rank is a whole number"
+    )
 
 
-def _agreed(rank: int, shape: Expr | None) -> int:
+def _check_rank(rank: int, shape: Expr | None) -> int:
     """The rank that is given, which the shape must have where its own is known."""
     if isinstance(shape, ShapeExpr):
         known = len(shape.values)
@@ -361,13 +365,13 @@ def _tensor(
         shape, dtype = None, shape
     where = _shape(shape, "shape")
     element = DataType("void") if dtype is None else _dtype(dtype)
-    rank = _agreed(_rank(ndim), where)
+    rank = _check_rank(_rank(ndim), where)
     return TensorStructInfo(where, element, _vdevice(vdevice), rank)
 
 
 def _shape_info(values: Any = None, ndim: Any = -1) -> StructInfo:
     where = _shape(values, "values")
-    return ShapeStructInfo(getattr(where, "values", None), _agreed(_rank(ndim), where))
+    return ShapeStructInfo(getattr(where, "values", None), _check_rank(_rank(ndim), where))
 
 
 def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
@@ -380,7 +384,7 @@ def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
     try:
         known = None if value is None else as_prim(value)
     except TypeError:
-        message = f"`{_shown(value)}` is not the value of a scalar"
+        message = f"`{_describe_value(value)}` is not the value of a scalar"
         raise AnnotationError(
             message, "value", "a value is a number, a name or arithmetic"
         ) from None
@@ -391,11 +395,11 @@ def _prim(dtype: Any = None, value: Any = None) -> StructInfo:
         )  # fmt: skip
     element = known.dtype if dtype is None and known is not None else _dtype(dtype)
     if known is not None and known.dtype is not element:
-        known = _converted(value, known, element)
+        known = _convert_value(value, known, element)
     return PrimStructInfo.make(element, known)
 
 
-def _converted(value: Any, known: PrimExpr, element: DataType) -> PrimExpr:
+def _convert_value(value: Any, known: PrimExpr, element: DataType) -> PrimExpr:
     from relaxscript.ir.prim import const
 
     if isinstance(value, (int, float)) and (element.is_float or not isinstance(value, float)):
@@ -429,7 +433,7 @@ def _callable(
     return FuncStructInfo(infos, result, True if purity is None else bool(purity))
 
 
-def _annotated(base: Any = None, *more: Any) -> StructInfo:
+def _refine(base: Any = None, *more: Any) -> StructInfo:
     info = None if base is None else as_struct_info(base)
     match info:
         case ShapeStructInfo(values=None, ndim=-1) if more:
@@ -472,7 +476,7 @@ Callable = AnnotationForm(
 
 
 Annotated = AnnotationForm(
-    "Annotated", (), _annotated,
+    "Annotated", (), _refine,
     """What checkers know, and then what they cannot: dimensions of a shape, the value of a scalar.
 
     `R.Annotated[R.Shape, n, 4]` is `R.Shape((n, 4))`, and `R.Annotated[R.Prim[R.i64], n]` is

@@ -92,11 +92,11 @@ def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
         return ir.Constant(value)
     array = _array(value)
     if dtype is not None:
-        return ir.Constant(_converted(value, array, _dtype(dtype)))
+        return ir.Constant(_convert_array(value, array, _dtype(dtype)))
     wanted = {"i": "int32", "u": "int32", "f": "float32", "b": "bool"}.get(array.dtype.kind)
     if wanted is None or isinstance(value, (np.ndarray, np.generic)):
         return ir.Constant(array)
-    return ir.Constant(_converted(value, array, DataType(wanted)))
+    return ir.Constant(_convert_array(value, array, DataType(wanted)))
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
@@ -124,7 +124,9 @@ def _dtype(dtype: Any) -> DataType:
     return DataType(dtype)
 
 
-def _converted(value: Any, array: np.ndarray[Any, Any], dtype: DataType) -> np.ndarray[Any, Any]:
+def _convert_array(
+    value: Any, array: np.ndarray[Any, Any], dtype: DataType
+) -> np.ndarray[Any, Any]:
     if array.dtype.kind in "iu" and dtype.is_integer and array.size:
         limits = np.iinfo(dtype.numpy)
         low, high = int(array.min()), int(array.max())
@@ -143,10 +145,10 @@ def prim_value(value: Any) -> ir.Expr:
     scalar = as_prim(value)
     if isinstance(scalar, (IntImm, FloatImm)):
         return ir.PrimValue(scalar)
-    return _computed(scalar)
+    return _compute_scalar(scalar)
 
 
-def _computed(scalar: PrimExpr) -> ir.Expr:
+def _compute_scalar(scalar: PrimExpr) -> ir.Expr:
     return compute_prim_value.build([scalar])
 
 

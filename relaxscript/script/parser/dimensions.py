@@ -59,7 +59,7 @@ def dimension_names(node: ast.expr) -> list[str]:
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in others]
 
 
-def _closed(name: str) -> Callable[..., Any]:
+def _integer_operation(name: str) -> Callable[..., Any]:
     plain = getattr(int, name)
 
     def operation(self: Dim, *others: Any) -> Any:
@@ -72,4 +72,4 @@ def _closed(name: str) -> Callable[..., Any]:
 
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod",
               "pow", "rpow", "neg", "pos", "abs"):  # fmt: skip
-    setattr(Dim, f"__{_name}__", _closed(f"__{_name}__"))
+    setattr(Dim, f"__{_name}__", _integer_operation(f"__{_name}__"))

@@ -37,7 +37,7 @@ def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
     It ends with `return`, and the call has the value of what is returned. With `hygienic=False`
     names mean what they mean where the macro is used. Raises `DiagnosticError`.
     """
-    return _decorated("relax_macro", f, sys._getframe(1), unknown)
+    return _decorate("relax_macro", f, sys._getframe(1), unknown)
 
 
 def tir_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
@@ -46,16 +46,16 @@ def tir_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
     It returns nothing. With `hygienic=False` names mean what they mean where the macro is used.
     Raises `DiagnosticError`.
     """
-    return _decorated("tir_macro", f, sys._getframe(1), unknown)
+    return _decorate("tir_macro", f, sys._getframe(1), unknown)
 
 
-def _decorated(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
+def _decorate(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
     if f is None:
-        return lambda inner: _captured(kind, inner, frame, unknown)
-    return _captured(kind, f, frame, unknown)
+        return lambda inner: _capture(kind, inner, frame, unknown)
+    return _capture(kind, f, frame, unknown)
 
 
-def _captured(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
+def _capture(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
     """The macro that a decorator makes of a function; one of a module is left to the module."""
     if in_module_class(f, frame):
         return f
@@ -79,7 +79,7 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
     reporter = Reporter()
     macro = None
     if isinstance(node, ast.FunctionDef):
-        seen = _seen(node, environment)
+        seen = _visible_names(node, environment)
         with suppress(Failed):
             macro = macro_of(
                 python_context(source, environment, reporter), node,
@@ -92,7 +92,7 @@ def _macro(kind: str, f: Any, frame: FrameType) -> Macro | None:
     return macro
 
 
-def _seen(node: ast.FunctionDef, environment: Environment) -> dict[str, Any]:
+def _visible_names(node: ast.FunctionDef, environment: Environment) -> dict[str, Any]:
     """The values of a macro's names when it is defined; its own name is always itself."""
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {node.name}
     seen: dict[str, Any] = {}

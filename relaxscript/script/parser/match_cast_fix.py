@@ -47,7 +47,7 @@ class MatchCastFix:
             return None, ()
         declared: list[str] = []
         if isinstance(wanted, StructInfo):
-            found = _renamed(wanted, known, taken)
+            found = _with_own_names(wanted, known, taken)
             if found is None or (found[1] and tir is None):
                 return None, ()
             wanted, declared = _text(found[0], relax), found[1]
@@ -94,7 +94,7 @@ def _is_several(text: str) -> bool:
     return True
 
 
-def _renamed(
+def _with_own_names(
     wanted: StructInfo, known: Container[PrimVar], taken: Container[str]
 ) -> tuple[StructInfo, list[str]] | None:
     """`wanted` with names of its own for variables that are not known, and these names.

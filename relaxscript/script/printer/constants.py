@@ -55,7 +55,7 @@ def literal(data: Array) -> ast.expr | None:
         again = np.asarray(values).astype(data.dtype)  # as R.const converts
     if again.shape != data.shape or again.tobytes() != data.tobytes():
         return None
-    return _nested(values)
+    return _nested_list(values)
 
 
 def shortest(data: Array) -> Any:
@@ -76,20 +76,24 @@ def shortest(data: Array) -> Any:
     return (rounded if same else exact).tolist()
 
 
-def _nested(values: Any) -> ast.expr:
+def _nested_list(values: Any) -> ast.expr:
     if isinstance(values, list):
-        return tree.items([_nested(value) for value in values])
+        return tree.items([_nested_list(value) for value in values])
     return tree.constant(values) if isinstance(values, bool) else tree.number(values)
 
 
 def encode(e: Constant) -> dict[str, Any]:
     """A constant as plain data."""
-    data = e.data.astype(e.data.dtype.newbyteorder("<"), copy=False) if _swapped(e.data) else e.data
+    data = (
+        e.data.astype(e.data.dtype.newbyteorder("<"), copy=False)
+        if _is_big_endian(e.data)
+        else e.data
+    )
     text = base64.b64encode(np.ascontiguousarray(data).tobytes()).decode("ascii")
     return {"dtype": str(result_dtype(e.data)), "shape": list(e.data.shape), "data": text}
 
 
-def _swapped(data: Array) -> bool:
+def _is_big_endian(data: Array) -> bool:
     return bool(data.dtype.byteorder == ">")
 
 

@@ -29,13 +29,13 @@ def add_marks(printer: Printer, text: str) -> str:
         if number not in shown:
             skipped += 1
             continue
-        found += _skipped(skipped)
+        found += _skipped_line(skipped)
         skipped = 0
         margin = f"{number:>{width}} " if options.print_line_numbers else ""
         said = f"  # {'; '.join(remarks[number])}" if number in remarks else ""
         found.append(f"{margin}{line}{said}")
         found += [" " * len(margin) + mark for mark in below.get(number, ())]
-    return "\n".join([*found, *_skipped(skipped)])
+    return "\n".join([*found, *_skipped_line(skipped)])
 
 
 def _underlines(printer: Printer, lines: list[str]) -> dict[int, list[str]]:
@@ -60,5 +60,5 @@ def _context(around: int, marked: Collection[int], count: int) -> Container[int]
     return {near for at in marked for near in range(at - around, at + around + 1)}
 
 
-def _skipped(count: int) -> list[str]:
+def _skipped_line(count: int) -> list[str]:
     return [f"(... {count} line{'s' if count > 1 else ''} skipped ...)"] if count else []

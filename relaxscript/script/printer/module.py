@@ -149,7 +149,7 @@ class Printer:
     def places(self) -> Mapping[Any, list[Span]]:
         """All places of each printed node, in the order of the script."""
         if self._places is None:
-            self._places = self._recorded()
+            self._places = self._record_places()
         return self._places
 
     def place(self, node: Any) -> Span | None:
@@ -161,7 +161,7 @@ class Printer:
         spans = [span for part in parts if (span := self.place(part)) is not None]
         return spans[0].cover(*spans[1:]) if spans else None
 
-    def _recorded(self) -> ByNode[list[Span]]:
+    def _record_places(self) -> ByNode[list[Span]]:
         made = _Script(Session(self.options, record=True), self.declares).of(self._root)
         unparser = self._unparser(made, True)
         if unparser.text != self.source.text:

@@ -81,7 +81,7 @@ class Options:
                 near = nearest(word, list(_KNOWN))
                 hint = meant_hint(near)
                 raise TypeError(f"`script` has no option `{word}`{hint}")
-            found[word] = _checked(word, value)
+            found[word] = _check_option(word, value)
         made = Options(**found)
         _check_prefixes(made)
         return made
@@ -98,7 +98,7 @@ def _refuse_path(word: str, value: Any) -> None:
         )
 
 
-def _checked(word: str, value: Any) -> Any:
+def _check_option(word: str, value: Any) -> Any:
     """The value of an option, of the kind that it has."""
     if word == "obj_to_underline":
         return (value,) if isinstance(value, Node) else tuple(value or ())

@@ -62,7 +62,7 @@ def alike(a: CodeType, b: CodeType, *, loosely: bool = False) -> bool:
         if not _is_class(a):
             same = same and _constants(a) == _constants(b)
     else:
-        same = a.co_code == b.co_code and _ordered(a) == _ordered(b)
+        same = a.co_code == b.co_code and _names_in_order(a) == _names_in_order(b)
         same = same and _constants(a) == _constants(b)
     if not same:
         return False
@@ -82,12 +82,12 @@ def _signature(code: CodeType) -> tuple[Any, ...]:
     return code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, kind
 
 
-def _ordered(code: CodeType) -> tuple[Any, ...]:
+def _names_in_order(code: CodeType) -> tuple[Any, ...]:
     return code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
 
 
 def _names(code: CodeType) -> set[str]:
-    names = {name for group in _ordered(code) for name in group}
+    names = {name for group in _names_in_order(code) for name in group}
     return {name for name in names if not _implicit(name)}
 
 
@@ -118,14 +118,14 @@ def may_match(node: ast.AST, code: CodeType, text: str) -> bool:
         args = node.args
         written = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
         count = code.co_argcount + code.co_kwonlyargcount
-        if written != [_unmangled(name) for name in code.co_varnames[:count]]:
+        if written != [_unmangle(name) for name in code.co_varnames[:count]]:
             return False
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     names = _names(code)
     if is_rewritten(code):
         names = {name for name in code.co_varnames if not _implicit(name)}
-    missing = {_unmangled(name) for name in names}.difference(WORD.findall(text))
+    missing = {_unmangle(name) for name in names}.difference(WORD.findall(text))
     # What is left are names of modules with dots, and pieces of words: the source has few of these.
     return all(name in text for name in missing)
 
@@ -135,7 +135,7 @@ def is_rewritten(code: CodeType) -> bool:
     return any(name.startswith(_REWRITTEN) for name in (*code.co_varnames, *code.co_names))
 
 
-def _unmangled(name: str) -> str:
+def _unmangle(name: str) -> str:
     """`__x` for `_Model__x`, which Python makes of it inside a class."""
     found = _PRIVATE.match(name)
     return found[1] if found else name

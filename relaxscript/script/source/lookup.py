@@ -329,10 +329,10 @@ def _fits(parsed: ParsedSource, node: AnyDefinition, trace: DefinitionTrace, edi
             return all(code.co_name in text for code in trace.parts)
         if may_match(node, trace.code, text):
             return True
-    exact = all(_compiled(parsed, code) for code in codes)
+    exact = all(_is_compiled_from(parsed, code) for code in codes)
     if trace.filename == "<string>":
         # A module, of which all must be the same. Prompts compile statement by statement.
-        return exact and (trace.around is None or _compiled(parsed, trace.around))
+        return exact and (trace.around is None or _is_compiled_from(parsed, trace.around))
     return exact and (not edited or _same_around(parsed, trace))
 
 
@@ -352,7 +352,7 @@ def _is_edited(filename: str) -> bool:
     return written is not None and written >= STARTED and os.path.exists(filename)
 
 
-def _compiled(parsed: ParsedSource, code: CodeType) -> bool:
+def _is_compiled_from(parsed: ParsedSource, code: CodeType) -> bool:
     return code in parsed.codes(future_flags(code)).get(code.co_name, ())
 
 

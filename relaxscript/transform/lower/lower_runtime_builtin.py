@@ -68,7 +68,7 @@ class LowerRuntimeBuiltin(FunctionPass):
 
 class _Rewriter(ExprMutator):
     def binding(self, binding: Binding) -> None:
-        lowered = self._lowered(binding.value, binding)
+        lowered = self._lower(binding.value, binding)
         if lowered is None:
             self.keep(binding)
         elif isinstance(binding, MatchCast):
@@ -77,7 +77,7 @@ class _Rewriter(ExprMutator):
         else:
             self.rebind(binding, lowered)
 
-    def _lowered(self, value: Expr, binding: Binding) -> Call | None:
+    def _lower(self, value: Expr, binding: Binding) -> Call | None:
         """The call that stands for a call of an operator, None for anything else."""
         match value:
             case Call(op=Op(name) as op, args=args) if name in _LOWERED:
@@ -122,7 +122,9 @@ def _flat(name: str) -> Callable[[Call, StructInfo], Call]:
     return lowered
 
 
-def _renamed(operator: Operator, order: tuple[int, ...]) -> Callable[[Call, StructInfo], Call]:
+def _rename_operator(
+    operator: Operator, order: tuple[int, ...]
+) -> Callable[[Call, StructInfo], Call]:
     """Another operator, with the operands in another order."""
     return lambda call, info: Call.make(
         operator.op, tuple(call.args[i] for i in order), call.attrs, call.sinfo_args, span=call.span
@@ -142,9 +144,9 @@ _LOWERED: dict[str, Callable[[Call, StructInfo], Call]] = {
     base.invoke_closure.name: _flat("vm.builtin.invoke_closure"),
     base.make_closure.name: _flat("vm.builtin.make_closure"),
     builtin.alloc_tensor.name: _alloc_tensor,
-    memory.alloc_storage.name: _renamed(vm.alloc_storage, (0, 1, 3, 2)),
-    memory.alloc_tensor.name: _renamed(vm.alloc_tensor, (0, 1, 2, 3)),
-    memory.kill_storage.name: _renamed(vm.kill_object, (0,)),
-    memory.kill_tensor.name: _renamed(vm.kill_object, (0,)),
+    memory.alloc_storage.name: _rename_operator(vm.alloc_storage, (0, 1, 3, 2)),
+    memory.alloc_tensor.name: _rename_operator(vm.alloc_tensor, (0, 1, 2, 3)),
+    memory.kill_storage.name: _rename_operator(vm.kill_object, (0,)),
+    memory.kill_tensor.name: _rename_operator(vm.kill_object, (0,)),
     device.to_vdevice.name: _to_device,
 }

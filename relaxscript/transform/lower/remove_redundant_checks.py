@@ -84,10 +84,10 @@ def _with_known_sizes(func: Function) -> Function:
             for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
                 sizes[v] = e
     # What is known of sizes now may make numbers of expressions.
-    return rewrite(sizes.apply(func), _refolded) if sizes else func
+    return rewrite(sizes.apply(func), _refold) if sizes else func
 
 
-def _refolded(node: Node) -> Node | None:
+def _refold(node: Node) -> Node | None:
     return fold_constants(node) if isinstance(node, prim.PrimExpr) else None
 
 
@@ -158,7 +158,7 @@ class _Remover(ExprMutator):
 
     def binding(self, binding: Binding) -> None:
         block = self.blocks.get(binding.var)
-        value = self._renamed(binding.value, block)
+        value = self._rename(binding.value, block)
         info = binding.struct_info if isinstance(binding, MatchCast) else None
         known = self.builder.struct_info(value)
         if info is not None and always_matches(known, info, self.in_scope):
@@ -175,11 +175,11 @@ class _Remover(ExprMutator):
 
     def result(self, func: Function, value: Expr) -> Expr:
         # What a branch gives keeps its name, since the variable of an If says just what both give.
-        return self._renamed(value, None)
+        return self._rename(value, None)
 
     # -- names -------------------------------------------------------------------------------------
 
-    def _renamed(self, value: Expr, block: DataflowBlock | None) -> Expr:
+    def _rename(self, value: Expr, block: DataflowBlock | None) -> Expr:
         """The value with better names; as it is where its operator would refuse what they say."""
         if not self.first:
             return value

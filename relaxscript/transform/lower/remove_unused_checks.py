@@ -48,10 +48,10 @@ class RemoveUnusedChecks(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewrite(func, _trusting)
+        return rewrite(func, _trust)
 
 
-def _trusting(node: Node) -> Node | None:
+def _trust(node: Node) -> Node | None:
     if isinstance(node, Function) and not (node.attrs or Attrs()).get(TRUST_STRUCT_INFO):
         trusting: Function = node.with_attr(TRUST_STRUCT_INFO, True)
         return trusting

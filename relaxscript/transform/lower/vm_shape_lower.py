@@ -181,7 +181,9 @@ class _Lowering(ExprMutator):
             self.keep(binding)
         else:
             self.rebind(binding, lowered)
-        if _is_builtin(value) and not isinstance(known := self._known(value), ObjectStructInfo):
+        if _is_builtin(value) and not isinstance(
+            known := self._struct_info_of(value), ObjectStructInfo
+        ):
             words = name_of_result(binding, lambda var: None)
             self._check(binding.var, words, self._in_scope(known), span)
         var, promised = binding.var, binding.var.struct_info
@@ -212,10 +214,10 @@ class _Lowering(ExprMutator):
         """True if a value needs no check."""
         if isinstance(wanted, ObjectStructInfo) or check_of(value) is not None:
             return True
-        known, facts = self._known(value), self.builder.context.facts
+        known, facts = self._struct_info_of(value), self.builder.context.facts
         return known is wanted or is_subtype(known, wanted, facts, in_scope=self.bound) is YES
 
-    def _known(self, value: Expr) -> StructInfo:
+    def _struct_info_of(self, value: Expr) -> StructInfo:
         return self.builder.struct_info(value)
 
     def _in_scope(self, info: StructInfo) -> StructInfo:

@@ -105,7 +105,7 @@ def _normalize(
             function.ret_struct_info, function.span, function.body.span, function.ret_span
         )
     except UnplacedError as error:
-        raise error.placed(f"the function `{name}`", function.span) from None
+        raise error.as_diagnostic_error(f"the function `{name}`", function.span) from None
 
 
 def _is_typed(function: relax.Function) -> bool:

@@ -95,7 +95,7 @@ class _Ordinary:
                 first = blocks[0].span if blocks else None
                 made = (BindingBlock.make(bindings, span=first),) if blocks else ()
                 seq = value.replace(blocks=made, body=self.value(body))
-                return self._known(value, seq)
+                return self._keep_struct_info(value, seq)
             case Call(args=args) if all(a.__class__ in _PLAIN for a in args):
                 return self._call(value)
             case Var():
@@ -124,9 +124,9 @@ class _Ordinary:
         if all(made is old for made, old in same):
             return call
         made = Call.make(op, args, call.attrs, infos, call.arg_spans, span=call.span)
-        return self._known(call, made)
+        return self._keep_struct_info(call, made)
 
-    def _known(self, before: Expr, made: Expr) -> Expr:
+    def _keep_struct_info(self, before: Expr, made: Expr) -> Expr:
         info = self._info(before.known_info)
         if info is not None and made is not before:
             remember_struct_info(made, info)

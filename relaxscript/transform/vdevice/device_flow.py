@@ -74,9 +74,9 @@ class DeviceFlow(ScopedVisitor):
             self.visit(function)
         self._graph.propagate()
         self.conflicts = self._graph.conflicts
-        self.undecided = self._undecided()
+        self.undecided = self._undecided_calls()
 
-    def _undecided(self) -> list[Call]:
+    def _undecided_calls(self) -> list[Call]:
         found: list[Call] = []
         seen: set[TensorNode] = set()
         for call, place in self._calls:
@@ -178,13 +178,13 @@ class DeviceFlow(ScopedVisitor):
             case hint_on_device.op:
                 return self._hint(call)
             case op if is_closure_call(op):
-                return self._applied(args[0], args[1], call)
+                return self._apply(args[0], args[1], call)
             case _ if is_kernel_call(call, self.module):
                 return self._kernel(call, args)
             case Op():
                 return self._graph.new_tree(self._info(call), _use(call))
             case callee:
-                return self._applied(self._value(callee), args, call)
+                return self._apply(self._value(callee), args, call)
 
     def _hint(self, call: Call) -> Tree:
         place, device = TensorNode(), hinted_device(call, self.module)
@@ -207,7 +207,7 @@ class DeviceFlow(ScopedVisitor):
         self._graph.assign_declared(info, tree, at)
         return tree
 
-    def _applied(self, callee: Tree, args: Tree, call: Call) -> Tree:
+    def _apply(self, callee: Tree, args: Tree, call: Call) -> Tree:
         """Arguments are where the parameters are; the result is that of the function."""
         match callee, args:
             case FunctionNode(params, result), list() if len(params) == len(args):

@@ -132,10 +132,10 @@ class _Mover(ExprMutator):
         return info.ret if isinstance(info, FuncStructInfo) else func.ret_struct_info
 
     def result(self, func: Function, value: Expr) -> Expr:
-        return self._brought(value, self.result_info(func), None)
+        return self._move_constants(value, self.result_info(func), None)
 
     def branch_result(self, choice: If, value: Expr) -> Expr:
-        return self._brought(value, self._of_variable(), None)
+        return self._move_constants(value, self._of_variable(), None)
 
     def _of_variable(self) -> StructInfo | None:
         """The StructInfo of the variable to which the innermost `if` or function is bound."""
@@ -150,7 +150,7 @@ class _Mover(ExprMutator):
             case Constant() as constant if (device := _device_in(info)) is not None:
                 made = move_call(constant, device, binding.span)
             case value:
-                made = self._brought(value, info, binding.span)
+                made = self._move_constants(value, info, binding.span)
         placed = binding.replace(value=made)
         if isinstance(placed, MatchCast):
             placed = placed.replace(struct_info=with_vdevice_of(placed.struct_info, info))
@@ -167,15 +167,19 @@ class _Mover(ExprMutator):
                 return call
             case op if is_closure_call(op):
                 callee, held = call.args
-                made = self._given(call, (callee, self._passed(callee, held, call.span)))
+                made = self._with_args(
+                    call, (callee, self._move_arguments(callee, held, call.span))
+                )
             case _ if is_kernel_call(call, self.mod):
                 return self._kernel(call, info, binding)
             case Op():
                 made = call
             case callee:
-                fields = self._passed(callee, Tuple.make(call.args), call.span)
-                made = self._given(call, fields.fields if isinstance(fields, Tuple) else call.args)
-        return self._retyped(made, info)
+                fields = self._move_arguments(callee, Tuple.make(call.args), call.span)
+                made = self._with_args(
+                    call, fields.fields if isinstance(fields, Tuple) else call.args
+                )
+        return self._retype(made, info)
 
     def _hint(self, call: Call) -> Expr:
         """The tensor where the hint wants it; itself if it is there."""
@@ -195,24 +199,24 @@ class _Mover(ExprMutator):
         device = next((d for d in devices if d is not None), None)
         if device is None:
             return call
-        made = self._given(call, tuple(self._at(arg, device, call.span) for arg in call.args))
-        made = self._retyped(made, info)
+        made = self._with_args(call, tuple(self._at(arg, device, call.span) for arg in call.args))
+        made = self._retype(made, info)
         if _device_in(info) is None or _device_in(self.builder.struct_info(made)) is not None:
             return made
         return move_call(self.emit(made, binding.var.name_hint, binding.span), device, call.span)
 
-    def _given(self, call: Call, args: tuple[Expr, ...]) -> Call:
+    def _with_args(self, call: Call, args: tuple[Expr, ...]) -> Call:
         same = all(a is b for a, b in zip(args, call.args))
         return call if same else call.replace(args=args)
 
-    def _passed(self, callee: Expr, args: Expr, span: Span | None) -> Expr:
+    def _move_arguments(self, callee: Expr, args: Expr, span: Span | None) -> Expr:
         """Arguments where the parameters of a function are."""
         function = self.builder.struct_info(callee)
         if not isinstance(function, FuncStructInfo) or function.params is None:
             return args
-        return self._brought(args, TupleStructInfo.make(function.params), span)
+        return self._move_constants(args, TupleStructInfo.make(function.params), span)
 
-    def _retyped(self, call: Call, info: StructInfo | None) -> Call:
+    def _retype(self, call: Call, info: StructInfo | None) -> Call:
         """The call with the devices of its result where it says what the result is."""
         wanted = TupleStructInfo.make((info,)) if len(call.sinfo_args) == 1 else info
         said = TupleStructInfo.make(call.sinfo_args)
@@ -233,13 +237,15 @@ class _Mover(ExprMutator):
 
     # -- constants ---------------------------------------------------------------------------------
 
-    def _brought(self, value: Expr, info: StructInfo | None, span: Span | None) -> Expr:
+    def _move_constants(self, value: Expr, info: StructInfo | None, span: Span | None) -> Expr:
         """A value whose constants are where its StructInfo says; they are made on the host."""
         match value, info:
             case Constant(), TensorStructInfo(vdevice=VDevice() as device):
                 return self._at(value, device, span)
             case Tuple(fields) as held, TupleStructInfo(infos) if len(fields) == len(infos):
-                return _renew(held, [self._brought(f, i, span) for f, i in zip(fields, infos)])
+                return _renew(
+                    held, [self._move_constants(f, i, span) for f, i in zip(fields, infos)]
+                )
         return value
 
     def _at(self, value: Expr, device: VDevice, span: Span | None) -> Expr:

@@ -163,11 +163,11 @@ class _Finder:
             raise _Stop
 
     def _let(self, var: Var, value: PrimExpr) -> None:
-        resolved = self._resolved(value)
+        resolved = self._resolve(value)
         if resolved is not None:
             self.values[var] = resolved
 
-    def _resolved(self, e: PrimExpr) -> PrimExpr | None:
+    def _resolve(self, e: PrimExpr) -> PrimExpr | None:
         """An expression over loop variables and parameters; None where it is too large."""
         nodes = list(islice(walk.walk(e), _LARGEST))
         known = {v: self.values[v] for v in nodes if isinstance(v, Var) and v in self.values}
@@ -183,12 +183,12 @@ class _Finder:
         known, spans = self.places.get(id(indices), (None, []))
         for axis, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
             place = spans[axis] if known is indices and axis < len(spans) else span
-            resolved = self._resolved(index)
+            resolved = self._resolve(index)
             for end in () if resolved is None else _ends(resolved):
-                if self._refuted(buffer, axis, index, end, extent, place):
+                if self._report_refutation(buffer, axis, index, end, extent, place):
                     return
 
-    def _refuted(
+    def _report_refutation(
         self, buffer: tir.Buffer, axis: int, index: PrimExpr, end: PrimExpr, extent: PrimExpr,
         span: Span | None,
     ) -> bool:  # fmt: skip
@@ -199,7 +199,7 @@ class _Finder:
             return False
         loops = {v: self.loops[v] for v in free if v in self.loops}
         if isinstance(extent, IntImm) and len(loops) == len(set(free)):
-            reached = _reached(end, loops)
+            reached = _value_range(end, loops)
             if reached is None or (reached[0] >= 0 and reached[1] < extent.value):
                 return False
             wrong = str(reached[0] if reached[0] < 0 else reached[1])
@@ -264,7 +264,7 @@ def _corners(loops: Mapping[Var, tuple[int, int]]) -> Iterator[dict[Var, PrimExp
         yield {v: prim.const(ends[k], v.dtype) for v, ends in loops.items()}
 
 
-def _reached(e: PrimExpr, loops: Mapping[Var, tuple[int, int]]) -> tuple[int, int] | None:
+def _value_range(e: PrimExpr, loops: Mapping[Var, tuple[int, int]]) -> tuple[int, int] | None:
     """Values that an expression takes, the least and the greatest that were found."""
     low = {v: ends[0] for v, ends in loops.items()}
     first = _value(e, low)
