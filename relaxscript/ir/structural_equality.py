@@ -131,16 +131,9 @@ class _StructuralComparison:
             if role < USE:
                 if role == _LENGTHS:
                     return self._lengths(a, b, within)
-                if role == _NOTED:
-                    self._note(a)
-                else:
-                    self._end_scope(a, b)
+                self._note(a) if role == _NOTED else self._end_scope(a, b)
                 continue
-            if cls is not type(b):
-                if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
-                    continue
-                return Difference(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
-            if not isinstance(a, Node):
+            if cls is not type(b) or not isinstance(a, Node):
                 if (different := self._values((a, b, role, within), stack)) is not None:
                     return different
                 continue
@@ -157,15 +150,12 @@ class _StructuralComparison:
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
                 continue
             elif a.is_compound:
-                if self._is_compared(a, b, role):
+                if self._is_compared(a, b, role, stack):
                     continue
-                meeting.append(set())
-                stack.append(((id(a), id(b), role), None, _NOTED, None))
             elif isinstance(a, _SHARED):
                 if (pair := (id(a), id(b), role)) in equal:
                     if meeting:
-                        mentioned = self.types.mentioned_variables(a)
-                        meeting[-1].update((v, forth.get(v, v)) for v in mentioned)
+                        self._meet_again(a)
                     continue
                 order.append(pair)
                 equal.add(pair)
@@ -192,9 +182,13 @@ class _StructuralComparison:
                     stack.append((x, y, part_role, here))
         return None
 
-    def _is_compared(self, a: Node, b: Node, role: int) -> bool:
-        """True if two types were found equal, and are so where variables mean what they do here."""
-        met = self.met.get((id(a), id(b), role))
+    def _is_compared(self, a: Node, b: Node, role: int, stack: list[Entry]) -> bool:
+        """True if two types were found equal, and are so where variables mean what they do here.
+
+        Where they are still to be compared, what meets in them is noted.
+        """
+        pair = (id(a), id(b), role)
+        met = self.met.get(pair)
         if not a.is_scope:
             key = (id(a), id(b), role, self._partners(self.forth, a), self._partners(self.back, b))
             found = key in self.unscoped
@@ -204,9 +198,17 @@ class _StructuralComparison:
                 self.order.append(key)
         else:
             found = met is not None and self._may_meet(met, a, role)
-        if found and met is not None and self.meeting:
+        if not found:
+            self.meeting.append(set())
+            stack.append((pair, None, _NOTED, None))
+        elif met is not None and self.meeting:
             self.meeting[-1] |= met
         return found
+
+    def _meet_again(self, part: Any) -> None:
+        """Let the variables meet of a part that was found equal as it is here."""
+        mentioned = self.types.mentioned_variables(part)
+        self.meeting[-1].update((v, self.forth.get(v, v)) for v in mentioned)
 
     def _may_meet(self, pairs: set[tuple[Any, Any]], info: Node, role: int) -> bool:
         """True if the variables in a function type may meet here in these pairs.
@@ -328,6 +330,10 @@ class _StructuralComparison:
 
     def _values(self, entry: Entry, stack: list[Entry]) -> Difference | None:
         a, b, role, within = entry
+        if type(a) is not type(b):
+            if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
+                return None
+            return Difference(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
         match a:
             case IRModule():
                 return self._modules(a, b, stack)
