@@ -85,7 +85,8 @@ def _combiner(
     fcombine: Callable[..., Any], fidentity: Callable[..., Any], dtypes: Sequence[DataType],
     several: bool,
 ) -> CommReducer:  # fmt: skip
-    names = list(inspect.signature(fcombine).parameters)
+    parameters = inspect.signature(fcombine).parameters.values()
+    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     if len(names) != 2:
         raise OperandError(
             "fcombine", f"takes {len(names)}", code="RX0103",
@@ -130,10 +131,10 @@ def _has_infinity(dtype: str) -> bool:
 
 sum = comm_reducer(lambda x, y: x + y, lambda t: const(0, t), name="sum")
 prod = comm_reducer(lambda x, y: x * y, lambda t: const(1, t), name="prod")
-min = comm_reducer(prim.Min, _greatest, name="min")
-max = comm_reducer(prim.Max, _least, name="max")
-_all = comm_reducer(prim.And, lambda t: const(True), name="all")
-_any = comm_reducer(prim.Or, lambda t: const(False), name="any")
+min = comm_reducer(lambda x, y: prim.Min(x, y), _greatest, name="min")
+max = comm_reducer(lambda x, y: prim.Max(x, y), _least, name="max")
+_all = comm_reducer(lambda x, y: prim.And(x, y), lambda t: const(True), name="all")
+_any = comm_reducer(lambda x, y: prim.Or(x, y), lambda t: const(False), name="any")
 
 
 def all(*args: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
