@@ -35,7 +35,6 @@ from relaxscript.sinfo import (
 __all__ = ["AnnotationChecker"]
 
 _NUMBERS = ("int", "uint", "float", "bfloat", "bool")
-_UNBOUND = {TensorStructInfo: 14, ShapeStructInfo: 15, PrimStructInfo: 16}
 _MESSAGES = {
     4: "the return annotation uses `{}`, which is not in scope at the definition",
     6: "`{}` is a whole dimension of no parameter, so no argument says what it is",
@@ -80,7 +79,7 @@ class AnnotationChecker:
         for v in known[0]:
             if v not in scope:
                 part = _part_with(info, v)
-                number = unbound or _UNBOUND.get(type(part), 5)
+                number = unbound or part.unbound
                 message = _MESSAGES.get(number, "`{}` is used before it is bound")
                 self._note(number, message.format(v.name), part, within)
                 self.unbound.append(v)

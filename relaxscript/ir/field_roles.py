@@ -52,6 +52,7 @@ class Sizes(NamedTuple):
     name: str
     subject: str
     given: str
+    one_scalar: bool = False
 
 
 class Parts(NamedTuple):

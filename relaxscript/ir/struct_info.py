@@ -45,6 +45,7 @@ class StructInfo(Node):
     keeps_identity = True
     noun = "a value"  # what messages call a value that has it
     has_memory = True  # False: values are numbers, kept nowhere
+    unbound = 5  # the criterion that a shape variable breaks here which nothing binds
 
     if TYPE_CHECKING:
         static_type: ClassVar[type[Type]]  # the traditional type, of the fields that it shares
@@ -114,8 +115,9 @@ class PrimStructInfo(StructInfo):
     value: PrimExpr | None = None
     noun = "a scalar"
     static_type = PrimType
+    unbound = 16
     has_memory = False
-    roles = (Datum("dtype", "dtype"), Sizes("value", "the value is", given="dtype"))
+    roles = (Datum("dtype", "dtype"), Sizes("value", "the value is", "dtype", one_scalar=True))
 
     @staticmethod
     def _arrange(dtype: Any, value: Any) -> tuple[DataType, PrimExpr | None]:
@@ -152,6 +154,7 @@ class ShapeStructInfo(StructInfo):
     ndim: int = -1
     noun = "a shape"
     static_type = ShapeType
+    unbound = 15
     has_memory = False
     roles = (Datum("ndim", "rank", -1), Sizes("values", "its dimensions are", given="ndim"))
 
@@ -181,6 +184,7 @@ class TensorStructInfo(StructInfo):
     ndim: int = -1
     noun = "a tensor"
     static_type = TensorType
+    unbound = 14
     roles = (
         Datum("dtype", "dtype", VOID),
         Datum("ndim", "rank", -1),

@@ -104,20 +104,21 @@ def _annotations(node: ast.FunctionDef) -> list[ast.expr]:
 
 
 class AnnotationForm:
-    """A name such as `R.Tensor`: bare, called or subscripted it means a StructInfo.
+    """A name such as `R.Tensor`: bare, called or subscripted it means a StructInfo of a `kind`.
 
-    `parameters` are those of the call, in order; `build` makes the StructInfo of their values and
-    raises `AnnotationError`.
+    `build` makes the StructInfo of the call's arguments and raises `AnnotationError`. An argument
+    is read by the role of the field of its name.
     """
 
     def __init__(
-        self, name: str, parameters: tuple[str, ...], build: AnyCallable[..., StructInfo], doc: str,
-        variadic: bool = False,
-    ) -> None:  # fmt: skip
+        self, name: str, kind: type[StructInfo], build: AnyCallable[..., StructInfo], doc: str
+    ) -> None:
         self.name = name
-        self.parameters = parameters
+        self.kind = kind
         self.build = build
-        self.variadic = variadic
+        taken = inspect.signature(build).parameters.values()
+        self.variadic = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in taken)
+        self.parameters = () if self.variadic else tuple(p.name for p in taken)
         self.signature = python_signature(f"R.{name}", inspect.signature(build))
         self.__doc__ = doc
         self.__name__ = name
@@ -445,7 +446,7 @@ def _refine(base: Any = None, *more: Any) -> StructInfo:
 
 
 Tensor = AnnotationForm(
-    "Tensor", ("shape", "dtype", "vdevice", "ndim"), _tensor,
+    "Tensor", TensorStructInfo, _tensor,
     """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.
 
     `R.Tensor[R.f32, n, 4]` is the same in the form that type checkers read; `None` for each
@@ -453,21 +454,21 @@ Tensor = AnnotationForm(
     """,
 )  # fmt: skip
 Shape = AnnotationForm(
-    "Shape", ("values", "ndim"), _shape_info,
+    "Shape", ShapeStructInfo, _shape_info,
     """A shape: `R.Shape([n, 4])`, `R.Shape[n, 4]`, `R.Shape(ndim=2)`.
 
     `R.Annotated[R.Shape, n, 4]` is the same in the form that type checkers read.
     """,
 )  # fmt: skip
 Prim = AnnotationForm(
-    "Prim", ("dtype", "value"), _prim, """A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
+    "Prim", PrimStructInfo, _prim, """A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
 )
-Object = AnnotationForm("Object", (), _object, """Any value.""")
+Object = AnnotationForm("Object", ObjectStructInfo, _object, """Any value.""")
 Tuple = AnnotationForm(
-    "Tuple", (), _tuple, """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`.""", True
+    "Tuple", TupleStructInfo, _tuple, """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`."""
 )
 Callable = AnnotationForm(
-    "Callable", ("params", "ret", "purity", "derive_func"), _callable,
+    "Callable", FuncStructInfo, _callable,
     """A function: `R.Callable((R.Tensor,), R.Tensor)`; without parameters, a PackedFunc.
 
     `R.Callable[[R.Shape], R.Object]` and `R.Callable[..., R.Object]` are what type checkers read.
@@ -476,10 +477,10 @@ Callable = AnnotationForm(
 
 
 Annotated = AnnotationForm(
-    "Annotated", (), _refine,
+    "Annotated", StructInfo, _refine,
     """What checkers know, and then what they cannot: dimensions of a shape, the value of a scalar.
 
     `R.Annotated[R.Shape, n, 4]` is `R.Shape((n, 4))`, and `R.Annotated[R.Prim[R.i64], n]` is
     `R.Prim("int64", n)`.
-    """, True,
+    """,
 )  # fmt: skip

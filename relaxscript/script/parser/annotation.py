@@ -55,9 +55,6 @@ __all__ = [
     "known_vdevice", "parse_annotation",
 ]  # fmt: skip
 
-# The criterion that an unbound dimension breaks, by where it is.
-UNBOUND = {"Tensor": "RX0314", "Shape": "RX0315", "Prim": "RX0316"}
-
 # What may be a sequence: other forms are annotations, or are read as such.
 _COMPUTED = (
     ast.Attribute, ast.BinOp, ast.Call, ast.GeneratorExp, ast.ListComp, ast.Name, ast.Subscript,
@@ -113,7 +110,7 @@ def form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> StructI
         # The dimensions of a function type are its own, and those around it.
         with cx.state(dims=dict(cx.dims), in_function_type=True), cx.new_dimensions():
             return _form_call(cx, form, node)
-    outer, cx.unbound_code = cx.unbound_code, UNBOUND.get(form.name, "RX0305")
+    outer, cx.unbound_code = cx.unbound_code, f"RX03{form.kind.unbound:02}"
     try:
         return _plain_tensor(cx, form, node) or _form_call(cx, form, node)
     finally:
@@ -268,18 +265,18 @@ def unknown_vdevice(cx: RelaxContext, asked: VDevice, node: ast.expr) -> Failed:
 def form_argument(cx: RelaxContext, form: AnnotationForm, name: str, node: ast.expr) -> Any:
     """An argument of a form: shapes and scalar values hold dimensions, others are values."""
     unknown = isinstance(node, ast.Name) and node.id == "_"
+    sizes = form.kind.sizes_role
+    dimensions = sizes is not None and name == sizes.name and not sizes.one_scalar
     if name == "shape" and unknown and (cx.names_dims or "_" not in cx.names):
         return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
-    if name in ("shape", "values") and isinstance(node, (ast.Tuple, ast.List)):
+    if dimensions and isinstance(node, (ast.Tuple, ast.List)):
         return parse_dimensions(cx, node.elts)
     if name == "value" and isinstance(node, ast.Constant) and isinstance(node.value, str):
         return string_dimension(cx, node, whole=False)
-    if name in ("params", "ret") or form.variadic:
+    if form.variadic or any(name == part.name for part in form.kind.part_roles):
         return annotation_argument(cx, node)
     value = parse_expr(cx, node)
-    if name in ("shape", "values"):
-        return _shape_value(cx, value, node)
-    return value
+    return _shape_value(cx, value, node) if dimensions else value
 
 
 def _shape_value(cx: RelaxContext, value: Any, node: ast.expr) -> Any:
