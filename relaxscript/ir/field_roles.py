@@ -66,9 +66,12 @@ class Parts(NamedTuple):
 Role = Datum | Sizes | Parts
 
 
-def dimensions(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """The scalar expressions directly in `info`: its dimensions, or the value of a Prim."""
-    sizes = info.sizes_role
+def dimensions(info: StructInfo | None) -> tuple[PrimExpr, ...]:
+    """The scalar expressions directly in `info`: its dimensions, or the value of a Prim.
+
+    There are none where a variable, made by hand, has no StructInfo yet.
+    """
+    sizes = None if info is None else info.sizes_role
     return () if sizes is None else literal_sizes(getattr(info, sizes.name)) or ()
 
 
@@ -95,10 +98,10 @@ def with_dimensions(info: Info, sizes: tuple[PrimExpr, ...] | None) -> Info:
     return info.replace(**{role.name: new})
 
 
-def parts_of(info: StructInfo) -> tuple[StructInfo, ...]:
-    """The StructInfos directly in `info`."""
+def parts_of(info: StructInfo | None) -> tuple[StructInfo, ...]:
+    """The StructInfos directly in `info`, if there is one."""
     found: tuple[StructInfo, ...] = ()
-    for role in info.part_roles:
+    for role in () if info is None else info.part_roles:
         held = getattr(info, role.name)
         if held is not None:
             found += held if type(held) is tuple else (held,)

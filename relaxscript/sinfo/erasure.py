@@ -77,7 +77,7 @@ class _Eraser:
 
     def erase(self, info: StructInfo, bound: _Bound) -> StructInfo:
         """`info` where function types around it have `bound` variables."""
-        if not info.is_compound:
+        if info is None or not info.is_compound:
             return self.sizes(info, bound)
         key = (id(info), bound & self.variables.mentioned(info) if bound else bound)
         found = self.erased.get(key)
@@ -92,7 +92,7 @@ class _Eraser:
 
     def sizes(self, info: StructInfo, bound: _Bound) -> StructInfo:
         """Erase what is directly in a StructInfo."""
-        role = info.sizes_role
+        role = None if info is None else info.sizes_role
         held = None if role is None else getattr(info, role.name)
         if held is None:
             return info

@@ -55,13 +55,13 @@ def struct_info_parts(root: StructInfo) -> Iterator[StructInfo]:
         stack.extend(reversed(parts_of(info)))
 
 
-def definable_shape_vars(info: StructInfo) -> list[prim.Var]:
+def definable_shape_vars(info: StructInfo | None) -> list[prim.Var]:
     """The shape variables in binding positions of `info`, in order of appearance.
 
     Those in the parameters of a function type belong to that type and are left out; those in its
     result are not, unless they are the same.
     """
-    if info.is_compound:
+    if info is not None and info.is_compound:
         return list(ShapeVariables().definable(info))
     return list(dict.fromkeys([e for e in dimensions(info) if isinstance(e, prim.Var)]))
 
@@ -178,7 +178,7 @@ def _bindable_variables(
         if (id(param), id(arg)) in seen:
             continue
         seen.add((id(param), id(arg)))
-        if param.is_compound and (faced := paired_parts(param, arg)):
+        if param is not None and param.is_compound and (faced := paired_parts(param, arg)):
             if param.is_scope:
                 functions.extend(faced)
             else:
@@ -206,7 +206,7 @@ def substitute_shape_vars(
     none `in_scope`. A Relax variable that holds a shape stays as it is unless its dimensions are
     known and change; then they take its place.
     """
-    if not mapping:
+    if info is None or not mapping:
         return info
     replaced = {v: prim.as_prim(e) for v, e in mapping.items()}
     if info.is_compound:

@@ -113,9 +113,9 @@ def _difference(some: _Ordered, own: _Ordered) -> _Ordered:
     return {v: None for v in some if v not in own} if own else some
 
 
-def held_sizes(info: StructInfo) -> tuple[PrimExpr, ...]:
+def held_sizes(info: StructInfo | None) -> tuple[PrimExpr, ...]:
     """As `dimensions`, also looking at what is known of the variable that holds a shape."""
-    role = info.sizes_role
+    role = None if info is None else info.sizes_role
     held = None if role is None else getattr(info, role.name)
     return () if held is None else known_dimensions(held) or ()
 

@@ -23,7 +23,9 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.types import ObjectType
-from relaxscript.ir.walk import defined_by
+from relaxscript.ir.walk import defined_by, walk
+from relaxscript.script import relax as R
+from relaxscript.script.names.annotations import AnnotationForm
 from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
@@ -39,6 +41,7 @@ from relaxscript.sinfo import (
     unify_struct_info,
     with_vdevice_of,
 )
+from relaxscript.testing.programs import random_module
 
 
 @node
@@ -188,3 +191,26 @@ def test_a_new_kind_is_equal_hashed_saved_and_rewritten_by_its_fields() -> None:
 
 def test_a_kind_without_a_type_of_its_own_has_that_of_every_value() -> None:
     assert erase_struct_info(on_mesh(2)) == ObjectType()
+
+
+def test_every_kind_of_the_language_has_an_annotation_whose_arguments_are_its_fields() -> None:
+    forms = [value for value in vars(R).values() if isinstance(value, AnnotationForm)]
+    kinds = {form.kind for form in forms}
+    assert kinds == {*KINDS, StructInfo} - {MeshStructInfo}  # `R.Annotated` is of no kind
+    for form in forms:
+        assert {*form.parameters} <= {f.name for f in fields_of(form.kind)}
+
+
+def test_every_kind_of_the_language_is_drawn_by_random_programs() -> None:
+    functions = (f for seed in range(20) for f in random_module(seed).functions.values())
+    drawn = {type(part) for function in functions for part in walk(function)}
+    assert {*KINDS} - {MeshStructInfo} <= drawn
+
+
+def test_a_variable_without_struct_info_has_no_shape_variables() -> None:
+    nothing: Any = Var("x").struct_info
+    assert nothing is None
+    assert definable_shape_vars(nothing) == shape_vars(nothing) == free_shape_vars(nothing) == []
+    assert shape_var_mapping((nothing,), (on_mesh(2),)) == {}
+    assert substitute_shape_vars(nothing, {N: 2}) is None
+    assert erase_to_well_defined(nothing) is None
