@@ -44,7 +44,7 @@ from relaxscript.runtime import (
     TupleCheck,
     device,
 )
-from relaxscript.runtime.checks import Heap
+from relaxscript.runtime.checks import DimAny, Heap
 from relaxscript.sinfo import (
     definable_shape_vars,
     explain_mismatch,
@@ -83,10 +83,17 @@ def undefined_shape_variable(var: prim.Var) -> DiagnosticError:
 
 
 class Checks:
-    """The shape variables of one function, numbered, and checks that refer to them."""
+    """The shape variables of one function, numbered, and checks that refer to them.
 
-    def __init__(self, compute: CompileDimension = compile_dimension) -> None:
+    With `needed`, the StructInfo is trusted: checks tell kinds of values apart, and these variables
+    take their values.
+    """
+
+    def __init__(
+        self, compute: CompileDimension = compile_dimension, needed: set[prim.Var] | None = None
+    ) -> None:
         self.slots: dict[prim.Var, int] = {}
+        self.needed = needed
         self._compute = compute
 
     def slot(self, var: prim.Var) -> int:
@@ -105,7 +112,8 @@ class Checks:
         known = [info or ObjectStructInfo() for info in infos]
         fresh = {v for info in known for v in definable_shape_vars(info)} - bound
         bound |= fresh
-        maker = _CheckBuilder(self, fresh, bound, shape_slot)
+        make = _CheckBuilder if self.needed is None else _KindCheckBuilder
+        maker = make(self, fresh, bound, shape_slot)
         return tuple(maker.check(info) for info in known)
 
     def of_arguments(
@@ -163,6 +171,7 @@ class _CheckBuilder:
         self.fresh = fresh
         self.bound = bound
         self.shape_slot = shape_slot
+        self.missing = fresh & (checks.needed or set())
 
     def check(self, info: StructInfo) -> Check:
         match info:
@@ -200,6 +209,39 @@ class _CheckBuilder:
         if isinstance(e, prim.Var) and e in self.fresh:
             return DimBind(self.checks.slot(e), e.name)
         return self.checks.dim(e, self.bound)
+
+
+class _KindCheckBuilder(_CheckBuilder):
+    """Makes checks of kinds, in which the variables that are needed take their values."""
+
+    def check(self, info: StructInfo) -> Check:
+        match info:
+            case TensorStructInfo(dims=values):
+                taken = self.binds(values)
+                return TensorCheck(ndim=len(taken), dims=taken) if taken else TensorCheck()
+            case ShapeStructInfo(values=values):
+                taken = self.binds(values)
+                return ShapeCheck(len(taken), taken) if taken else ShapeCheck()
+            case PrimStructInfo(dtype=dtype, value=value):
+                taken = self.binds(None if value is None else (value,))
+                return PrimCheck(dtype, taken[0] if taken else None)
+            case FuncStructInfo():
+                check = super().check(info)
+                assert isinstance(check, FuncCheck)
+                taken = self.binds(definable_shape_vars(info))
+                return replace(check, refusal=None, loads=()) if taken else FuncCheck(check.packed)
+        return super().check(info)
+
+    def binds(self, values: Sequence[prim.PrimExpr] | None) -> tuple[Dim, ...]:
+        """The dimensions where needed variables first are, else any; none without such."""
+        found: list[Dim] = []
+        for e in values or ():
+            if isinstance(e, prim.Var) and e in self.missing:
+                self.missing.remove(e)
+                found.append(DimBind(self.checks.slot(e), e.name))
+            else:
+                found.append(DimAny())
+        return tuple(found) if any(isinstance(dim, DimBind) for dim in found) else ()
 
 
 def device_of(vdevice: VDevice | None) -> Device | None:

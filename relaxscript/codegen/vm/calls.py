@@ -135,7 +135,7 @@ class CallEmitter(FunctionEmitter):
         info = self.in_scope(self._info(call))
         if isinstance(info, ObjectStructInfo):
             return None
-        return self.elide_proved(*self.checks.of([info], self.bound, self.register_of))[0]
+        return self.checks.of([info], self.bound, self.register_of)[0]
 
     def _call_inplace_packed(self, call: relax.Call) -> Arg:
         callee, *given = call.args

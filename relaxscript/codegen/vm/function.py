@@ -46,14 +46,12 @@ from relaxscript.sinfo import (
     erase_to_well_defined,
     free_shape_vars,
 )
-from relaxscript.transform.memory.liveness import may_hold_memory
-
-from .check_elision import (
-    binds_variable,
-    elide_checks,
+from relaxscript.transform.lower.remove_unused_checks import (
     shape_vars_computed_with,
     trusts_struct_info,
 )
+from relaxscript.transform.memory.liveness import may_hold_memory
+
 from .program import Program
 from .registers import Registers, VariableRanges, last_uses
 from .scalars import compile_arithmetic
@@ -76,16 +74,16 @@ class FunctionEmitter(ABC):
         self.function = function
         self.env: dict[relax.Var, Arg] = {}
         self.bound: set[prim.Var] = set()
-        self.checks = Checks(compile_arithmetic)
+        self.trusts = trusts_struct_info(function)
+        needed = shape_vars_computed_with(function) if self.trusts else None
+        self.checks = Checks(compile_arithmetic, needed)
         self.span: Span | None = function.span
         self.registers = Registers()
         self.ranges = VariableRanges()
         self.usage = program.usage(function)
         self.fresh: set[relax.Var] = set()  # variables that hold memory that was just allocated
         self.unused = False  # whether nothing asks for what the binding at hand binds
-        self.trusts = trusts_struct_info(function)
         self.shows_all = function.span is None  # else what stands nowhere in the source is hidden
-        self.needed = shape_vars_computed_with(function) if self.trusts else set[prim.Var]()
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.full: set[int] = set()  # registers with values that may have memory
 
@@ -129,8 +127,7 @@ class FunctionEmitter(ABC):
         wanted = self._check_info(MATCH_ARGUMENTS, 0)
         infos = wanted.fields if isinstance(wanted, TupleStructInfo) else ()
         captured = captured_count(self.function)
-        checks = self.checks.of_arguments(infos, captured, self.bound, self.register_of)
-        return self.elide_proved(*checks)
+        return self.checks.of_arguments(infos, captured, self.bound, self.register_of)
 
     def _check_info(self, name: str, index: int) -> StructInfo | None:
         """The demand of the check of that name, which is the first or the last binding."""
@@ -139,12 +136,6 @@ class FunctionEmitter(ABC):
         bindings = blocks[index].bindings if blocks else ()
         found = check_of(bindings[index].value) if bindings else None
         return found[2] if found is not None and found[0] == name else None
-
-    def elide_proved(self, *checks: Check) -> tuple[Check, ...]:
-        """The checks, or what is left of them where StructInfo is trusted."""
-        if not self.trusts:
-            return checks
-        return elide_checks(checks, {self.checks.slot(v) for v in self.needed})
 
     def _return_check(self) -> Check | None:
         """The check of the result, None where it is known to succeed."""
@@ -411,8 +402,9 @@ class FunctionEmitter(ABC):
             held.append(self.lookup(var))
             return len(held) - 1
 
-        (check,) = self.elide_proved(*self.checks.of([info], self.bound, place))
-        if self.trusts and not binds_variable(check):
+        needed, fresh = self.checks.needed, set(definable_shape_vars(info)) - self.bound
+        (check,) = self.checks.of([info], self.bound, place)
+        if needed is not None and not fresh & needed:
             return arg
         args = [self.ib.vm_state(), arg, self.ib.convert_constant(check), where, *held]
         return self.call("vm.builtin.match_cast", args)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Function
-from relaxscript.ir.walk import rewrite
+from relaxscript.ir.relax import Attrs, Function, MatchCast, Var, VarBinding
+from relaxscript.ir.walk import children, rewrite, variables
+from relaxscript.semantics.check_calls import check_of
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
-__all__ = ["TRUST_STRUCT_INFO", "RemoveUnusedChecks"]
+__all__ = [
+    "TRUST_STRUCT_INFO", "RemoveUnusedChecks", "shape_vars_computed_with", "trusts_struct_info",
+]  # fmt: skip
 
 # The attribute of a function whose StructInfo is trusted.
 TRUST_STRUCT_INFO = "relax.trust_struct_info"
@@ -56,3 +60,32 @@ def _trust(node: Node) -> Node | None:
         trusting: Function = node.with_attr(TRUST_STRUCT_INFO, True)
         return trusting
     return None
+
+
+def trusts_struct_info(function: Function) -> bool:
+    """True if nothing is compared with the StructInfo of a function."""
+    return bool((function.attrs or Attrs()).get(TRUST_STRUCT_INFO))
+
+
+def shape_vars_computed_with(function: Function) -> set[prim.Var]:
+    """The shape variables with whose values a function computes, or which its closures take along.
+
+    What only says what a value is, as annotations and casts do, needs none.
+    """
+    found: set[prim.Var] = set()
+    stack: list[Node] = [function.body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case prim.Var():
+                found.add(node)
+            case Var():
+                pass
+            case VarBinding(value=value) | MatchCast(value=value):
+                if check_of(value) is None:
+                    stack.append(value)
+            case Function():
+                found.update(v for v in variables(node) if isinstance(v, prim.Var))
+            case _:
+                stack.extend(children(node))
+    return found
