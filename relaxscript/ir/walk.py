@@ -304,18 +304,18 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
             pending.extend(reversed(leaf.fields))
         elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
             return _relax_variables(expr)
-    return _relax_variables(expr) if any(map(_may_hold_variables, infos)) else list(found)
+    return _relax_variables(expr) if any(map(_holds_variables, infos)) else list(found)
 
 
 def _relax_variables(root: Node) -> list[relax.Var]:
     return [v for v in variables(root) if isinstance(v, relax.Var)]
 
 
-def _may_hold_variables(info: StructInfo | None) -> bool:
-    """True if StructInfo has, or may have, a variable for a shape."""
-    return info is not None and (
-        info.is_compound or isinstance(getattr(info, "shape", None), relax.Var)
-    )
+def _holds_variables(info: StructInfo | None) -> bool:
+    """True if StructInfo has a variable for a shape."""
+    if info is not None and info.is_compound:
+        return any(map(_holds_variables, parts_of(info)))
+    return isinstance(getattr(info, "shape", None), relax.Var)
 
 
 def _once(root: Node) -> Iterator[Node]:

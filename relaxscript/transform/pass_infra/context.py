@@ -128,9 +128,11 @@ _entered: ContextVar[tuple[PassContext, ...]] = ContextVar("relaxscript.pass_con
 
 
 def _names(what: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given or ()):
+    if given is None:
+        return ()
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise TypeError(f"`{what}` is a list of names of passes, not {given!r}")
-    return tuple(given or ())
+    return tuple(given)
 
 
 def _check_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:
@@ -143,7 +145,7 @@ def _check_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[Pa
 
 def _is_named(info: PassInfo, names: Sequence[str]) -> bool:
     """True if the pass is among the names, also as TVM registers it."""
-    return any(name.rpartition(".")[2] == info.name.rpartition(".")[2] for name in names)
+    return bool(names) and info.name.rpartition(".")[2] in [n.rpartition(".")[2] for n in names]
 
 
 def _check_option(key: str, value: Any) -> None:
