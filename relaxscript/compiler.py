@@ -49,7 +49,7 @@ from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module
 from .transform.pass_infra.passes import Pass
 from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
-from .transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
+from .transform.pipeline import OUR_PIPELINES, build_pipelines
 from .transform.vdevice.device_calls import is_host, listed_devices, move_call, named_device
 from .transform.vdevice.realize_vdevice import realize_vdevices
 
@@ -113,7 +113,7 @@ def build(
         if params:
             module = with_params(normalize_module(realize_vdevices(module)), params)
         lowered = run_pipeline(
-            module, relax_pipeline, "relax_pipeline", PIPELINE_MAP, OUR_PIPELINES
+            module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
         )
         lowered = run_pipeline(
             lowered, tir_pipeline, "tir_pipeline", {"default": _nothing}, ["default"]

@@ -19,7 +19,7 @@ Source: TVM `relax.BlockBuilder` for names; spec "Normal Form" and "Derivation R
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -38,6 +38,7 @@ from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     Attrs,
+    Call,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -59,6 +60,7 @@ from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .normal_form import Normalizer
 from .scope import OpenFunction
+from .te_calls import TEArguments, call_of, make_te_function
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
@@ -258,9 +260,17 @@ class BlockBuilder(Normalizer):
 
     def _normal_alone(self, expr: Expr) -> Expr:
         """`normalize` in a scope of its own, in which all that is free in `expr` is known."""
-        self._begin_scope_of(expr)
+        # All that is free in it has a value.
+        free = free_vars(expr)
+        self.begin_scope([var for var in free if isinstance(var, Var)])
         depth = len(self._scopes)
         scope = self._scopes[-1]
+        infos = [var.struct_info for var in free if isinstance(var, Var)]
+        for var in (*free, *(v for info in infos if info for v in free_shape_vars(info))):
+            if isinstance(var, PrimVar) and var not in self._shape_scope:
+                self._shape_scope.add(var)
+                scope.shape_vars.append(var)
+        scope.signature = frozenset(scope.shape_vars)
         try:
             normal = self.normal(expr)
             info = self.struct_info(normal)
@@ -274,18 +284,6 @@ class BlockBuilder(Normalizer):
         finally:
             while len(self._scopes) >= depth:
                 self._leave(self._scopes.pop())
-
-    def _begin_scope_of(self, expr: Expr) -> None:
-        """Open a scope in which all that is free in `expr` has a value."""
-        free = free_vars(expr)
-        self.begin_scope([var for var in free if isinstance(var, Var)])
-        scope = self._scopes[-1]
-        infos = [var.struct_info for var in free if isinstance(var, Var)]
-        for var in (*free, *(v for info in infos if info for v in free_shape_vars(info))):
-            if isinstance(var, PrimVar) and var not in self._shape_scope:
-                self._shape_scope.add(var)
-                scope.shape_vars.append(var)
-        scope.signature = frozenset(scope.shape_vars)
 
     def _check_open(self) -> None:
         """Bindings stand inside a function that has no result yet."""
@@ -345,6 +343,35 @@ class BlockBuilder(Normalizer):
             result = _expression(output)
             _check_leaves_block(result)
             self.set_result(result)
+
+    # ---- tensor expressions
+
+    def call_te(
+        self,
+        func: Callable[..., Any],
+        *args: Any,
+        primfunc_name_hint: str | None = None,
+        primfunc_attrs: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Call:
+        """A call of the PrimFunc that `func` describes, which the module gets.
+
+        `func` is called with a `te.Tensor` for each tensor among the arguments, and with other
+        arguments as they are; it gives one tensor or a list of them. Raises `DiagnosticError`.
+        """
+        with self._blame_caller():
+            arguments = TEArguments(self.struct_info)
+            given = arguments.convert(args), arguments.convert(kwargs)
+            name = str(primfunc_name_hint or getattr(func, "__name__", ""))
+            name = name if name.isidentifier() else "te_func"  # a lambda is no name
+            made = make_te_function(arguments, func(*given[0], **given[1]), name, primfunc_attrs)
+            gvar = self.add_func(made.function, name)
+            return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
+
+    def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:
+        """Bind a call of the PrimFunc that `func` describes, as `call_te` makes it."""
+        name_hint = kwargs.pop("name_hint", "")
+        return self.emit(self.call_te(func, *args, **kwargs), name_hint)
 
     def lookup_binding(self, var: Var) -> Expr | None:
         """The value that this builder bound to a variable."""

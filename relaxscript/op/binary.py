@@ -6,6 +6,7 @@ Source: numpy's functions of the same names; division of integers as in C (TVM's
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,9 @@ def _log_add_exp(x: Any, y: Any) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+")
-subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-")
-multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*")
+add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+", te=operator.add)
+subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-", te=operator.sub)
+multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*", te=operator.mul)
 divide       = elementwise("divide",       "number",  _divide,         "The quotient `x1 / x2`; that of integers is rounded towards zero, as in C.", "/")
 floor_divide = elementwise("floor_divide", "number",  _floor_divide,   "The quotient rounded down, Python's `x1 // x2`.", "//")
 mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.")

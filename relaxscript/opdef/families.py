@@ -6,6 +6,7 @@ dtypes, devices and purity are stated once, here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.te.topi.broadcast import elementwise as of_elements
 
+from .compute import ComputeContext
 from .context import InferContext
 from .operator import Operator, register
 from .parameters import Parameter
@@ -57,12 +60,25 @@ def _operand(name: str, wants: str) -> Parameter:
     return Parameter(name, "operand", wants=wants, annotation=annotation)
 
 
+def _compute_elements(operator: Operator, te: _Meaning | None) -> None:
+    """Declare the compute of an operator whose elements are `te` of those of its operands."""
+    if te is None:
+        return
+    name = f"T_{operator.script_name}"
+
+    @operator.compute
+    def rule(context: ComputeContext, *operands: Any, **attributes: Any) -> Any:
+        given = functools.partial(te, **attributes) if attributes else te
+        return of_elements(f"R.{operator.script_name}", given, operands, name)
+
+
 # ---------------------------------------------------------------- two operands, element by element
 
 
 def elementwise(
-    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
-) -> Operator:
+    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
+    te: _Meaning | None = None,
+) -> Operator:  # fmt: skip
     """An operator on two tensors of one dtype, broadcast to each other, or on two scalars.
 
     `accepts` says which dtypes: any, number, float, bits, integer or bool.
@@ -70,17 +86,20 @@ def elementwise(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts))
+    _compute_elements(operator, te)
     operator.prim_rule(_prim_rule(accepts))
     return operator
 
 
 def comparison(
-    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None
-) -> Operator:
+    name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
+    te: _Meaning | None = None,
+) -> Operator:  # fmt: skip
     """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
+    _compute_elements(operator, te)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
@@ -187,10 +206,12 @@ def unary(
     symbol: str | None = None,
     result: DataType | None = None,
     operand: str = "x",
+    te: _Meaning | None = None,
 ) -> Operator:
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
     operator.infer_rule(unary_rule(accepts, result, operand))
+    _compute_elements(operator, te)
     return operator
 
 

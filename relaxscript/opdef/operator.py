@@ -64,9 +64,11 @@ __all__ = [
 #   infer_call  the same, from the whole call
 #   prims       the scalar that scalars alone give
 #   normalize   the normal form of a call
+#   compute     the elements of the result, as tensor expressions
 RuleKind = Literal[
-    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize"
-]
+    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
+    "compute",
+]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 
@@ -171,6 +173,13 @@ class Operator:
     def normalize_rule(self, rule: _Rule) -> _Rule:
         """Declare the normal form of calls of this operator: `rule(call) -> Call`."""
         return self.rule("normalize")(rule)
+
+    def compute(self, rule: _Rule) -> _Rule:
+        """Declare the elements of the result: `rule(context, *tensors, **attributes)`.
+
+        Tensors are `te.Tensor`s; `compute.py` says what other operands are.
+        """
+        return self.rule("compute")(rule)
 
     @property
     def function(self) -> Callable[..., Any]:

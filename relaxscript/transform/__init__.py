@@ -1,16 +1,17 @@
 """Passes: named steps from module to module, one file each.
 
-pass_infra/   passes.py says what a pass is, context.py how passes run, bindings.py is what most
-              of them are written with
-normalize/    the forms that other passes ask for
-lower/        what calls, signatures and casts ask of the machine
-memory/       how long memory lives
-vdevice/      where each tensor is
-pipeline.py   which rows of passes have names
+pass_infra/   passes.py says what a pass is, context.py how passes run.
+normalize/    the forms that other passes ask for.
+legalize/     operators become loops.
+lower/        what calls, signatures and casts ask of the machine.
+memory/       how long memory lives.
+vdevice/      where each tensor is.
+pipeline.py   which rows of passes have names.
 """
 
 from __future__ import annotations
 
+from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
 from .lower.lambda_lift import LambdaLift
@@ -48,10 +49,10 @@ from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
-    "FunctionPass", "KillAfterLastUse", "LambdaLift", "LowerAllocTensor", "LowerRuntimeBuiltin",
-    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
-    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "FunctionPass", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
+    "LowerRuntimeBuiltin", "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo",
+    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
+    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
     "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
     "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

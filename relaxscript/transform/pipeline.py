@@ -19,6 +19,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
 from relaxscript.runtime.forks import lock_across_forks
 
+from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
 from .lower.lambda_lift import LambdaLift
@@ -41,8 +42,8 @@ Pipeline = Pass | Callable[[IRModule], IRModule]
 
 
 def zero_pipeline() -> Sequential:
-    """The passes before a module is lowered: it is brought into normal form."""
-    return Sequential([Normalize()], name="zero")
+    """The passes before a module is lowered: normal form, and operators as loops."""
+    return Sequential([Normalize(), LegalizeOps()], name="zero")
 
 
 def default_pipeline() -> Sequential:
@@ -71,6 +72,11 @@ def default_build_pipeline() -> Sequential:
     )  # fmt: skip
 
 
+def zero_build_pipeline() -> Sequential:
+    """The passes that `build` runs where it is told "zero": those of `zero`, then `default`."""
+    return Sequential([zero_pipeline(), default_pipeline()], name="zero_build")
+
+
 def _write_out_calls() -> list[Pass]:
     return [
         Normalize(), RealizeVDevice(), ToNonDataflow(), LambdaLift(direct=True),
@@ -88,6 +94,13 @@ PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
     "default_build": default_build_pipeline,
 }
 OUR_PIPELINES = tuple(PIPELINE_MAP)
+
+
+def build_pipelines() -> dict[str, Callable[..., Pipeline]]:
+    """The pipelines that `build` knows by name: each lowers what it is given."""
+    return {**PIPELINE_MAP, "zero": zero_build_pipeline}
+
+
 _registering = lock_across_forks()
 
 

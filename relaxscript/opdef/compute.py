@@ -1,0 +1,48 @@
+"""The context of a compute: what it knows beside its operands.
+
+    @matmul.compute
+    def _(context, x1, x2, out_dtype=None):          # te.Tensors in, te.Tensors out
+        ...
+
+Operands come as their parameters ask. A tensor is a `te.Tensor`, several are a tuple of them. A
+scalar is a `PrimExpr`, a shape a list of these, and what is left out None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import InternalError
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+
+__all__ = ["ComputeContext"]
+
+
+@dataclass(frozen=True)
+class ComputeContext:
+    """The StructInfo of the result, which inference has found."""
+
+    out: StructInfo
+
+    @property
+    def shape(self) -> tuple[PrimExpr, ...]:
+        """The shape of a result that is one tensor."""
+        return shape_of_result(self.out)
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of a result that is one tensor."""
+        if not isinstance(self.out, TensorStructInfo):
+            raise InternalError(f"a compute asks for the dtype of {self.out}")
+        return self.out.dtype
+
+
+def shape_of_result(info: Any) -> tuple[PrimExpr, ...]:
+    """The dimensions of a tensor; nothing is computed where they are not known."""
+    dims = info.dims if isinstance(info, TensorStructInfo) else None
+    if dims is None:
+        raise InternalError(f"a compute asks for the shape of {info}")
+    return dims

@@ -1,0 +1,105 @@
+"""Calls of PrimFuncs that tensor expressions describe, made by the builder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relaxscript as rx
+from relaxscript import relax, te
+from relaxscript.errors import DiagnosticError
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.script import from_source, relax as R
+from relaxscript.te import topi
+
+
+def variable(name, info):
+    return relax.Var(name, info)
+
+
+def module_of(params, body):
+    bb = relax.BlockBuilder()
+    with bb.function("main", params):
+        with bb.dataflow():
+            result = bb.emit_output(body(bb))
+        bb.emit_func_output(result)
+    made = bb.finalize()
+    assert_structural_equal(from_source(made.script()), made)
+    return made
+
+
+def test_a_function_of_tensors_becomes_a_prim_func_and_its_call():
+    x = variable("x", R.Tensor(("n", 4), "float32"))
+    w = variable("w", R.Tensor((4,), "float32"))
+    made = module_of([x, w], lambda bb: bb.emit_te(topi.add, x, w))
+    assert [gv.name_hint for gv in made.functions] == ["add", "main"]
+    assert 'R.call_tir(cls.add, (x, w), out_sinfo=R.Tensor((n, 4), "float32"))' in made.script()
+    a, b = np.ones((3, 4), "float32"), np.arange(4, dtype="float32")
+    np.testing.assert_array_equal(rx.jit(made).main(a, b), a + b)
+
+
+def test_equal_functions_are_shared():
+    x = variable("x", R.Tensor((2, 4), "float32"))
+    made = module_of([x], lambda bb: bb.emit_te(topi.exp, bb.emit_te(topi.exp, x)))
+    assert [gv.name_hint for gv in made.functions] == ["exp", "main"]
+
+
+def test_other_arguments_are_given_as_they_are():
+    x = variable("x", R.Tensor((2, 3), "float32"))
+
+    def scaled(tensors, by, *, offset):
+        (a,) = tensors
+        return te.compute(a.shape, lambda *i: a[i] * by + offset, name="scaled")
+
+    made = module_of([x], lambda bb: bb.emit_te(scaled, [x], 2.0, offset=1.0))
+    a = np.ones((2, 3), "float32")
+    np.testing.assert_array_equal(rx.jit(made).main(a), a * 2 + 1)
+
+
+def test_shapes_and_scalars_are_given_as_scalars_of_the_prim_func():
+    x = variable("x", R.Tensor(("n",), "float32"))
+    n = x.struct_info.shape.values[0]
+
+    def repeated(a, shape, first):
+        return te.compute(shape, lambda i: a[i // 2] + first.astype("float32"), name="repeated")
+
+    made = module_of(
+        [x],
+        lambda bb: bb.emit_te(repeated, x, relax.ShapeExpr([n * 2]), relax.PrimValue(n + 1)),
+    )
+    result = rx.jit(made).main(np.array([10, 20], "float32"))
+    np.testing.assert_array_equal(result, [13, 13, 23, 23])
+
+
+def test_several_results_are_a_tuple():
+    x = variable("x", R.Tensor((4,), "float32"))
+    made = module_of([x], lambda bb: bb.emit_te(lambda a: [topi.exp(a), a], x))
+    assert "cls.te_func" in made.script()
+    found = rx.jit(made).main(np.zeros(4, "float32"))
+    np.testing.assert_array_equal(found[0], np.ones(4))
+    np.testing.assert_array_equal(found[1], np.zeros(4))
+
+
+def test_names_and_attributes_of_the_function_may_be_given():
+    x = variable("x", R.Tensor((4,), "float32"))
+    made = module_of(
+        [x],
+        lambda bb: bb.emit_te(
+            topi.exp, x, primfunc_name_hint="e_to", primfunc_attrs={"op_pattern": 0}
+        ),
+    )
+    assert made["e_to"].attrs["op_pattern"] == 0
+
+
+@pytest.mark.parametrize(
+    ("info", "function", "message"),
+    [
+        (R.Tensor(ndim=1, dtype="float32"), topi.exp, "operands of known shapes"),
+        (R.Object(), topi.exp, "takes tensors, shapes, scalars of known value and tuples"),
+        (R.Tensor((2,), "float32"), lambda a: 3, "this is a Python int"),
+    ],
+)
+def test_what_cannot_be_a_tensor_expression_is_refused(info, function, message):
+    x = variable("x", info)
+    with pytest.raises(DiagnosticError, match=message):
+        module_of([x], lambda bb: bb.emit_te(function, x))
