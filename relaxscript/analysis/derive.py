@@ -15,6 +15,7 @@ from relaxscript.arith import NO, UNKNOWN, Facts
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, Nature, OperandError, quantity
 from relaxscript.ir import hooks
+from relaxscript.ir.field_roles import Datum, paired_parts
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import (
@@ -46,7 +47,6 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
     default_derive,
 )
-from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import DeferredCheck, lookup
 from relaxscript.sinfo import (
@@ -328,20 +328,17 @@ def cast_target(given: StructInfo, wanted: StructInfo) -> StructInfo | None:
 
 def nature_of_misfit(given: StructInfo, wanted: StructInfo) -> Nature:
     """The nature of a misfit: the values of dimensions, or already the kind, dtype or device."""
-    match given, wanted:
-        case TensorStructInfo(), TensorStructInfo():
-            alike = wanted.dtype.is_void or given.dtype is wanted.dtype
-            placed = wanted.vdevice is None or structural_equal(given.vdevice, wanted.vdevice)
-            return "value" if alike and placed else "type"
-        case ShapeStructInfo(), ShapeStructInfo():
-            return "value"
-        case PrimStructInfo(), PrimStructInfo():
-            return "value" if given.dtype is wanted.dtype else "type"
-        case TupleStructInfo(), TupleStructInfo() if len(given.fields) == len(wanted.fields):
-            pairs = zip(given.fields, wanted.fields)
-            differ = [pair for pair in pairs if check_compatibility(*pair) is NO]
-            return nature_of_misfit(*differ[0]) if differ else "value"
-    return "type"
+    pairs = None if wanted.is_scope else paired_parts(given, wanted)
+    if pairs is None:
+        return "type"
+    rank = None if (sizes := wanted.sizes_role) is None or sizes.one_scalar else sizes.given
+    for role in wanted.roles:
+        if isinstance(role, Datum) and role.name != rank:
+            mine, theirs = getattr(given, role.name), getattr(wanted, role.name)
+            if not (role.is_unknown(theirs) or role.same(mine, theirs)):
+                return "type"
+    differ = [pair for pair in pairs if check_compatibility(*pair) is NO]
+    return nature_of_misfit(*differ[0]) if differ else "value"
 
 
 def _never_fits(

@@ -1,8 +1,9 @@
 """Relations of StructInfos: subtyping, compatibility, upper bounds, scopes, shape variables.
 
 Start with `check_compatibility` (may this value go there?) and `explain_mismatch` (if not, why?).
-`mismatch.py` holds the one comparison behind both. Answers are YES, NO or UNKNOWN as in
-`relaxscript.arith`.
+`mismatch.py` holds the one comparison behind both. All are derived from the roles of the fields,
+which each kind declares in `ir/struct_info.py`; function types have rules of their own. Answers are
+YES, NO or UNKNOWN as in `relaxscript.arith`.
 """
 
 from __future__ import annotations
