@@ -59,7 +59,7 @@ from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .normal_form import Normalizer
-from .scope import OpenFunction
+from .scope import OpenFunction, own_module
 from .te_calls import TEArguments, call_of, make_te_function
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
@@ -68,9 +68,10 @@ __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 class BlockBuilder(Normalizer):
     """Writes functions binding by binding, and modules function by function.
 
-    `mod` is the module to start from; it is not changed. Mistakes raise `DiagnosticError` at the
-    line of Python that called; undecided preconditions are `RelaxWarning`s, or under
-    `config(strict=True)` mistakes as well.
+    `mod` is the module to start from; it is not changed. A `shared` one is looked at as it is, and
+    copied when a function is added: whoever writes one function of many asks for that. Mistakes
+    raise `DiagnosticError` at the line of Python that called; undecided preconditions are
+    `RelaxWarning`s, or under `config(strict=True)` mistakes as well.
     """
 
     _active = threading.local()
@@ -157,7 +158,7 @@ class BlockBuilder(Normalizer):
         unique = self._free_name(name)
         if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
-        self._module[unique] = function
+        own_module(self)[unique] = function
         self._remember(self._module.get_global_var(unique))
 
     def _free_name(self, wanted: str) -> str:
@@ -179,7 +180,7 @@ class BlockBuilder(Normalizer):
             if named and gv in self._module and structural_equal(self._module[gv], func):
                 return gv
         name = self._free_name(func_name)
-        self._module[name] = func
+        own_module(self)[name] = func
         added = self._module.get_global_var(name)
         self._remember(added)
         return added
@@ -199,7 +200,7 @@ class BlockBuilder(Normalizer):
                     "function", "is not there", code="RX0101",
                     message=f"the module has no function `{name}`",
                 )  # fmt: skip
-        self._module[gv] = updated_func
+        own_module(self)[gv] = updated_func
         self._remember(gv)
 
     def get(self) -> IRModule:

@@ -16,10 +16,14 @@ takes the place of a value:
 
     function = Simplify(module).function(function)
 
-Where one value becomes several bindings, override `binding`, and call `keep`, `rebind` and `emit`.
+Where one value becomes several bindings, override `binding`, and call `keep`, `replace_value` and
+`emit`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Container
+from typing import ClassVar
 
 from relaxscript.arith import YES, Facts
 from relaxscript.errors import Span, UnplacedError
@@ -28,19 +32,21 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Attrs,
     Binding,
+    Call,
     DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     If,
     MatchCast,
+    Op,
     SeqExpr,
     Var,
     VarBinding,
 )
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.ir.walk import Substitution, substitute
+from relaxscript.ir.walk import Substitution, compounds, mentioned, substitute
 from relaxscript.sinfo import check_compatibility, facts_in_branch
 from relaxscript.visitor import ScopedVisitor
 
@@ -55,12 +61,16 @@ class ExprMutator(ScopedVisitor):
 
     Branches and local functions come before the binding in which they stand. A variable of which
     something else is known afterwards is replaced by a new one, in all that follows. `changed`
-    says whether anything changed so far.
+    says whether anything changed so far. `operators` are the names of those whose calls are
+    replaced, where there are no others to look at: a function without any stays as it is.
+    `original` is the binding at hand as it was, before what replaces variables was put into it.
     """
+
+    operators: ClassVar[frozenset[str] | None] = None
 
     def __init__(self, mod: IRModule | None = None, builder: BlockBuilder | None = None) -> None:
         super().__init__()
-        self.builder = builder or BlockBuilder(mod)
+        self.builder = builder or BlockBuilder(mod, shared=mod is not None)
         self.mod = mod if mod is not None else self.builder.get()
         self.changed = False
         self._name = "function"
@@ -73,6 +83,8 @@ class ExprMutator(ScopedVisitor):
 
     def function(self, func: Function, name: str = "function") -> Function:
         """The function afterwards; `func` itself where nothing changed."""
+        if self.operators is not None and not _calls_any(func, self.operators):
+            return func
         self._name = name
         self.visit(func)
         made = self._written.pop()
@@ -88,7 +100,7 @@ class ExprMutator(ScopedVisitor):
     def binding(self, binding: Binding) -> None:
         """Write what becomes of a binding, whose branches or local function are written by now."""
         made = self.value(binding.value)
-        if made is self._original.value and not self._mentions_replaced(binding):
+        if made is self.original.value and not self._mentions_replaced(binding):
             self.keep(binding)
         else:
             self.retype(binding, made)
@@ -120,15 +132,23 @@ class ExprMutator(ScopedVisitor):
         self.builder.emit_normalized(binding)
 
     def rebind(self, binding: Binding, value: Expr) -> None:
-        """Bind the variable of a binding to another value of the same StructInfo."""
+        """Bind the variable of a binding to a value of the same StructInfo; no cast stays one."""
         self.changed = True
         normal = self._normal(value, binding.span)
-        self.builder.emit_normalized(VarBinding.make(binding.var, normal, span=binding.span))
+        self.keep(VarBinding.make(binding.var, normal, span=binding.span))
+
+    def replace_value(self, binding: Binding, value: Expr) -> None:
+        """Write a binding with another value, of which the same is known; a cast stays one."""
+        if isinstance(binding, MatchCast):
+            self.changed = True
+            self.keep(binding.replace(value=self._normal(value, binding.span)))
+        else:
+            self.rebind(binding, value)
 
     def retype(self, binding: Binding, value: Expr) -> None:
         """Bind another value, of which another StructInfo may be known: that is derived again."""
         self.changed = True
-        var, before = binding.var, self._original
+        var, before = binding.var, self.original
         declared = var.struct_info
         known = None if declared is None else self._replaced.apply(declared)
         if isinstance(binding, MatchCast):
@@ -204,14 +224,16 @@ class ExprMutator(ScopedVisitor):
         return any(i is not None and self._replaced.apply(i) is not i for i in infos)
 
     def _substitute(self, expr: Expr) -> Expr:
-        return self._replaced.apply(expr) if self._replaced else expr
+        if self._replaced and any(self._replaced.get(v) is not None for v in mentioned(expr)):
+            return self._replaced.apply(expr)
+        return expr
 
     def enter(self, node: Node) -> bool | None:
         match node:
             case Binding():
                 if isinstance(node.value, (If, Function)):
                     return None
-                self._rewrite(node, self._substitute(node.value))
+                self.write(node, self._substitute(node.value))
                 return False
             case If() | Function() if self.path and not isinstance(self.path[-1], Binding):
                 return False  # such a program is not in normal form
@@ -294,7 +316,7 @@ class ExprMutator(ScopedVisitor):
     def leave(self, node: Node) -> None:
         match node:
             case Binding():
-                self._rewrite(node, self._written.pop())
+                self.write(node, self._written.pop())
             case If(cond):
                 no, yes = self._written.pop(), self._written.pop()
                 made = node.replace(cond=self._substitute(cond), true_branch=yes, false_branch=no)
@@ -302,9 +324,17 @@ class ExprMutator(ScopedVisitor):
             case DataflowBlock():
                 self.builder.end_dataflow(node.span)
 
-    def _rewrite(self, binding: Binding, value: Expr) -> None:
-        self._original = binding
+    def write(self, binding: Binding, value: Expr) -> None:
+        """Write what becomes of a binding; `value` is what its value is by now."""
+        self.original = binding
+        self.changed = self.changed or value is not binding.value
         self.binding(binding if value is binding.value else binding.replace(value=value))
+
+
+def _calls_any(func: Function, operators: Container[str]) -> bool:
+    """True if a function calls one of the operators with these names."""
+    calls = (node for node in compounds(func) if isinstance(node, Call))
+    return any(isinstance(call.op, Op) and call.op.name in operators for call in calls)
 
 
 def _result_of(body: Expr) -> tuple[Expr, Span | None]:

@@ -29,7 +29,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
-__all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack"]
+__all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack", "own_module"]
 
 
 class OpenSeqExpr:
@@ -94,11 +94,12 @@ class ScopeStack(ABC):
         """The StructInfo of an expression here."""
         return self.context.struct_info(expr)
 
-    def __init__(self, mod: IRModule | None = None) -> None:
+    def __init__(self, mod: IRModule | None = None, *, shared: bool = False) -> None:
         if mod is not None and not isinstance(mod, IRModule):
             message = f"a builder starts from an `IRModule`, not from {mod!r}"
             raise DiagnosticError(Diagnostic("RX0201", message, caller_span()))
-        self._module = mod.clone() if mod is not None else IRModule()
+        self._module = IRModule() if mod is None else mod if shared else mod.clone()
+        self._shares_module = shared
         self._frames: list[OpenFunction] = []
         self._scopes: list[OpenSeqExpr] = []
         # What was written here needs no second look.
@@ -278,3 +279,11 @@ class ScopeStack(ABC):
         self.context.facts = frame.outer_facts
         while len(self._scopes) > frame.depth:
             self._leave(self._scopes.pop())
+
+
+def own_module(stack: ScopeStack) -> IRModule:
+    """The module to write into: a copy, where functions were looked up in another's so far."""
+    if stack._shares_module:
+        stack._module = stack.context.module = stack._module.clone()
+        stack._shares_module = False
+    return stack._module

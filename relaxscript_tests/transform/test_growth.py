@@ -82,6 +82,12 @@ PROGRAMS = {
         IN_DATAFLOW + 'v{i} = R.call_tir(Long.twice, (v{before},), R.Tensor((2, 3), "float32"))',
     ),
     "shapes": (SHAPES, OUTSIDE + 'v{i} = R.zeros((n + {i}, 3), "float32")'),
+    "closures": (
+        SHAPES,
+        f"{OUTSIDE}@R.function\n"
+        f'{OUTSIDE}def v{{i}}(z: R.Tensor((n, 3), "float32")) -> R.Tensor((n, 3), "float32"):\n'
+        f"{OUTSIDE}    a = R.add(z, x)\n{OUTSIDE}    return a",
+    ),
     "casts": (CASTS, OUTSIDE + "v{i} = R.match_cast(v{before}, R.Shape((m{i},)))"),
     "names": (NAMES, OUTSIDE + "v{i} = v{before}"),
     "names_of_one": (NAMES, OUTSIDE + "v{i} = x"),

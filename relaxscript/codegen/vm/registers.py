@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 
 from relaxscript.ir import relax
 from relaxscript.ir.struct_info import ShapeStructInfo
-from relaxscript.ir.walk import mentioned
+from relaxscript.ir.walk import compounds, mentioned
+from relaxscript.runtime.builtins import MAKE_CLOSURE
 from relaxscript.runtime.bytecode import Arg, ArgKind
 
 __all__ = ["Registers", "VariableRange", "VariableRanges", "last_uses"]
@@ -121,14 +122,22 @@ class VariableRanges:
 def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:
     """For each binding of `seq`, the variables bound in `seq` that nothing after it mentions.
 
-    Variables that hold shapes are left out, since checks may refer to them at any place.
+    Variables that hold shapes are left out, since checks may refer to them at any place. A call of
+    a function that was a local one mentions its closure: in the source it is a call of that.
     """
     bindings = [binding for block in seq.blocks for binding in block.bindings]
     last: dict[relax.Var, int] = {}
+    closures: dict[str, relax.Var] = {}  # by the names of their functions
     for index, binding in enumerate(bindings):
         last[binding.var] = index
         for var in mentioned(binding.value):
             last[var] = index
+        match binding.value:
+            case relax.Call(op=relax.ExternFunc(symbol), args=(relax.GlobalVar(name), *_)):
+                if symbol == MAKE_CLOSURE:
+                    closures[name] = binding.var
+        if closures:
+            last.update((closures[name], index) for name in _callees(binding.value, closures))
     kept = set(mentioned(seq.body))
     dying: list[list[relax.Var]] = [[] for _ in bindings]
     for binding in bindings:
@@ -136,3 +145,11 @@ def last_uses(seq: relax.SeqExpr) -> list[list[relax.Var]]:
         if var not in kept and not isinstance(var.struct_info, ShapeStructInfo):
             dying[last[var]].append(var)
     return dying
+
+
+def _callees(expr: relax.Expr, names: Container[str]) -> Iterator[str]:
+    """The functions with one of these names that an expression calls."""
+    for node in compounds(expr):
+        match node:
+            case relax.Call(op=relax.GlobalVar(name)) if name in names:
+                yield name

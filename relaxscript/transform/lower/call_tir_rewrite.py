@@ -23,7 +23,6 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     MatchCast,
-    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
@@ -40,7 +39,6 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import compounds
 from relaxscript.op import builtin
 from relaxscript.op.base import invoke_closure
 from relaxscript.op.calls import call_dps_packed, call_tir
@@ -60,9 +58,6 @@ __all__ = ["CallTIRRewrite"]
 
 _INT64 = DataType("int64")
 _OBJECT = ObjectStructInfo()
-
-
-_REWRITTEN = frozenset({call_tir.name, call_tir_inplace.name, call_dps_packed.name})
 
 
 class CallTIRRewrite(FunctionPass):
@@ -95,13 +90,14 @@ class CallTIRRewrite(FunctionPass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        calls = (node for node in compounds(func) if isinstance(node, Call))
-        if not any(isinstance(call.op, Op) and call.op.name in _REWRITTEN for call in calls):
-            return func
-        return _Rewriter(mod).function(func)
+        return _ResultAllocator(mod).function(func)
 
 
-class _Rewriter(ExprMutator):
+class _ResultAllocator(ExprMutator):
+    """Allocates what destination-passing calls write into, and calls the functions themselves."""
+
+    operators = frozenset({call_tir.name, call_tir_inplace.name, call_dps_packed.name})
+
     def binding(self, binding: Binding) -> None:
         value: Expr | None = None
         if not self.builder.current_block_is_dataflow():
@@ -113,9 +109,9 @@ class _Rewriter(ExprMutator):
         if value is None:
             self.keep(binding)
         elif isinstance(binding, MatchCast):
-            self.keep(binding.replace(value=self.emit(value, "value", binding.span)))
+            self.replace_value(binding, self.emit(value, "value", binding.span))
         else:
-            self.rebind(binding, value)
+            self.replace_value(binding, value)
 
     # -- PrimFuncs ---------------------------------------------------------------------------------
 

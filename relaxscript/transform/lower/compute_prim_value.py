@@ -46,20 +46,22 @@ class ComputePrimValue(ModulePass):
         computing = [(var, func) for var, func in functions if any(map(_computes, compounds(func)))]
         if not computing:
             return mod
-        rewriter = _Rewriter(mod)
-        made = {var: rewriter.function(func, var.name_hint) for var, func in computing}
-        result = rewriter.builder.get()
+        computer = _ScalarComputer(mod)
+        made = {var: computer.function(func, var.name_hint) for var, func in computing}
+        result = computer.builder.get()
         result.update(made)
         return result
 
 
-class _Rewriter(ExprMutator):
+class _ScalarComputer(ExprMutator):
+    """Calls PrimFuncs in the place of scalar expressions; `builder` has the module with them."""
+
     def binding(self, binding: Binding) -> None:
         value = _computed(binding.value)
         if value is None:
             self.keep(binding)
         else:
-            self.rebind(binding, self._call(value, binding))
+            self.replace_value(binding, self._call(value, binding))
 
     def _call(self, value: prim.PrimExpr, binding: Binding) -> Call:
         """The call that computes a scalar expression; its PrimFunc is added to the module."""

@@ -1,18 +1,21 @@
 """LambdaLift: functions inside functions become functions of the module.
 
-Start at `LambdaLift`; `_Scope` goes through one function of the module, and `_Scope.lift` moves one
-local function out of it. Outer functions go first. What was nested in one that was lifted is
-local to a function of the module then. Its turn comes with that one.
+Start at `LambdaLift`; `_Lifter` goes through one function of the module, and moves what is local to
+it out of it. Outer functions go first. What was nested in one that was lifted is local to a
+function of the module then. Its turn comes with that one.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from relaxscript.analysis import Context, call_purity
+from relaxscript.analysis import call_purity
 from relaxscript.arith import YES
+from relaxscript.builder import ExprMutator
 from relaxscript.errors import DiagnosticError, OperandError, Span
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
@@ -20,14 +23,11 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Attrs,
     Binding,
-    BindingBlock,
     Call,
-    DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     GlobalVar,
-    If,
     MatchCast,
     SeqExpr,
     ShapeExpr,
@@ -37,23 +37,13 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
-    FuncStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
-    TensorStructInfo,
     TupleStructInfo,
 )
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.ir.walk import (
-    children,
-    compounds,
-    free_vars,
-    mentioned,
-    rewrite,
-    substitute,
-    variables,
-)
+from relaxscript.ir.walk import children, compounds, rewrite, substitute, variables
 from relaxscript.op import Trait, traits_of
 from relaxscript.op.base import (
     compute_prim_value,
@@ -70,6 +60,8 @@ from relaxscript.sinfo import (
 )
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
+
+from .held_shapes import check_held_shapes, erase_in_types, prepend_binding
 
 __all__ = ["LambdaLift"]
 
@@ -108,7 +100,8 @@ class LambdaLift(ModulePass):
     captured value tells come last, as one shape (those of scalars, as values before it).
     A function that calls itself calls the lifted one directly. With `direct=True` all calls of a
     known function do. Then two attributes keep its name in the program, `main.plus`, and the number
-    of captured parameters. Captured shape variables are parameters of their own then.
+    of captured parameters. All shape variables in it are parameters of their own then, also those
+    that captured values tell. What is captured is in the order of its definition.
     Source: TVM `relax.transform.LambdaLift`.
     """
 
@@ -119,40 +112,47 @@ class LambdaLift(ModulePass):
         self.direct = direct
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        if not any(_local_functions(function) for function in mod.relax_functions().values()):
+        if not any(map(_has_local_functions, mod.relax_functions().values())):
             return mod
         lifting = _Lifting(mod.clone(), self.direct)
         lifting.pending.extend(mod.relax_functions().items())
         while lifting.pending:
-            var, function = lifting.pending.pop(0)
-            local = _local_functions(function)
-            made = _Scope(lifting, var, function).function() if local else function
-            if local or var.name_hint in lifting.signatures:
-                # Types of functions say no more of held shapes than the lifted functions do.
-                lifting.module[var] = _erase_in_types(made)
+            var, function = lifting.pending.popleft()
+            if _has_local_functions(function):
+                made = _Lifter(lifting, var, function).function(function, var.name_hint)
+                lifting.module[var] = lifting.changed[var] = made
+        if lifting.erases:
+            # Types of functions say no more of held shapes than the lifted functions do.
+            for var, function in lifting.changed.items():
+                lifting.module[var] = erase_in_types(function)
         return lifting.module
 
 
-def _local_functions(function: Function) -> dict[Var, Function]:
-    """The functions inside a function, by the variables that they are bound to."""
-    return {
-        node.var: node.value
-        for node in compounds(function)
-        if isinstance(node, VarBinding) and isinstance(node.value, Function)
-    }
+def _has_local_functions(function: Function) -> bool:
+    return next(_local_functions(function), None) is not None
+
+
+def _local_functions(function: Function) -> Iterator[Var]:
+    """The variables that the functions inside a function are bound to."""
+    for node in compounds(function):
+        if isinstance(node, VarBinding) and isinstance(node.value, Function):
+            yield node.var
 
 
 @dataclass
 class _Lifting:
-    """The module that is being made; `pending` are the functions that are still to be looked at."""
+    """The module that is being made; `pending` are the functions that are still to be looked at.
+
+    `changed` are those that are written anew or lifted. `erases` says that one of these had a shape
+    in its signature that a variable holds.
+    """
 
     module: IRModule
     direct: bool
-    pending: list[tuple[GlobalVar, Function]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.signatures: dict[str, StructInfo] = {}
-        self.context = Context(self.module, self.signatures)
+    pending: deque[tuple[GlobalVar, Function]] = field(default_factory=deque)
+    signatures: dict[str, StructInfo] = field(default_factory=dict)
+    changed: dict[GlobalVar, Function] = field(default_factory=dict)
+    erases: bool = False
 
     def name(self, outer: GlobalVar, local: Var) -> GlobalVar:
         """The name of a lifted function: `main_inner` for `inner` of `main`, made unique."""
@@ -162,8 +162,14 @@ class _Lifting:
 
     def add(self, var: GlobalVar, function: Function) -> None:
         """Put a lifted function into the module."""
-        self.module[var] = function
+        self.module[var] = self.changed[var] = function
         self.pending.append((var, function))
+
+    def without_held_shapes(self, function: Function) -> Function:
+        """A function whose body checks the shapes in its signature that variables hold."""
+        checked = check_held_shapes(function)
+        self.erases = self.erases or checked is not function
+        return checked
 
 
 @dataclass
@@ -174,197 +180,158 @@ class _Uses:
     as_value: bool = False
 
 
-class _Scope:
-    """One function of the module, in which local functions are replaced binding by binding.
+class _Lifted(NamedTuple):
+    """A local function as it is now: its name, and what is to be given for its last parameters.
 
-    `dims` are the shape variables that are known by now, and whether they are dimensions, not
-    scalars. `replaced` are the names of lifted functions that capture nothing, by the variables
-    that stood for them. `closures` are the names and captured arguments of the others.
+    `is_direct` says that calls name it, `keeps_type` that the same is known of it as before.
+    """
+
+    name: GlobalVar
+    captured: tuple[Expr, ...]
+    is_direct: bool
+    keeps_type: bool
+
+
+class _Lifter(ExprMutator):
+    """Lifts what is local to one function of the module, and calls it as what it is now.
+
+    `dims` are the shape variables that are known by now in that function itself, in their order.
+    With each is said if it is a dimension, not a scalar.
     """
 
     def __init__(self, lifting: _Lifting, owner: GlobalVar, func: Function) -> None:
+        super().__init__(lifting.module)
+        self.builder.share_signatures(lifting.signatures)
         self.lifting = lifting
         self.owner = owner
-        self.context = lifting.context
         self.func = func
         self.uses = _uses(func)
-        self.killed = _killed(func) if self.uses else set[Node]()
-        self.dataflow = False
-        self.before: list[Binding] = []  # what is to be bound before the closure at hand
+        self.killed = _killed(func)
         self.dims: dict[prim.Var, bool] = {}
-        self.replaced: dict[Node, GlobalVar] = {}
-        self.closures: dict[Node, tuple[GlobalVar, tuple[Expr, ...]]] = {}
-        self.direct: set[Node] = set()  # those of `closures` that are called by their names
-        self.typed: set[Node] = set()  # the variables that are known as just what was lifted
-        self._define([param.struct_info for param in func.params])
-
-    def function(self) -> Function:
-        """The function afterwards."""
-        return self.func.replace(body=self._sequence(self.func.body))
-
-    def _define(self, infos: Sequence[StructInfo]) -> None:
-        """Take note of the shape variables that values, matched together, bind."""
-        found: dict[prim.Var, bool] = {}
-        stack = list(reversed(infos))
-        while stack:
-            info = stack.pop()
-            if isinstance(info, TupleStructInfo):
-                stack.extend(reversed(info.fields))
-                continue
-            dimension = not isinstance(info, PrimStructInfo)
-            for v in definable_shape_vars(info):
-                found[v] = found.get(v, False) or dimension
-        self.dims.update((v, known) for v, known in found.items() if v not in self.dims)
+        self.lifted: dict[Node, _Lifted] = {}
+        self.values: dict[prim.Var, Var] = {}  # of shape variables, as values to be captured
+        self.used: dict[Function, list[Node]] = {}  # all variables in local functions
 
     # -- going through -----------------------------------------------------------------------------
 
-    def _sequence(self, expr: Expr) -> Expr:
-        if not isinstance(expr, SeqExpr):
-            return self.replace_uses(expr)
-        blocks: list[BindingBlock] = []
-        for block in expr.blocks:
-            self.dataflow = isinstance(block, DataflowBlock)
-            bindings = tuple(made for old in block.bindings for made in self._binding(old))
-            blocks.append(block.replace(bindings=bindings))
-        return expr.replace(blocks=_merge_blocks(blocks), body=self.replace_uses(expr.body))
+    def enter(self, node: Node) -> bool | None:
+        match node:
+            case VarBinding(value=Function() as function):
+                used = self.used[function] = variables(function)
+                if self.lifted.keys().isdisjoint(used):
+                    self.write(node, function)  # as it is: what is inside of it has its turn later
+                    return False
+        return super().enter(node)
 
-    def _binding(self, binding: Binding) -> list[Binding]:
-        """The bindings that stand in the place of one."""
+    def begin(self, func: Function) -> None:
+        if func is self.func:
+            self._define([param.struct_info for param in func.params])
+
+    def binding(self, binding: Binding) -> None:
+        is_own = len(self.functions) == 1
         match binding:
-            case VarBinding(var=var, value=Function() as function):
-                return self._local_function(binding, var, function)
-            case VarBinding(value=If() as choice):
-                made: Expr = choice.replace(
-                    true_branch=self._sequence(choice.true_branch),
-                    false_branch=self._sequence(choice.false_branch),
-                )
-                self.dataflow = False  # where there is a choice, there is none
-                return [binding.replace(value=made)]
-            case MatchCast(struct_info=info):
+            case VarBinding(var=var, value=Function() as function) if is_own:
+                self._lift(binding, var, function)
+                return
+            case VarBinding(value=Call() as call):
+                made = self._call(call)
+                if made is not call:
+                    self.changed = True
+                    binding = binding.replace(value=made)
+            case MatchCast(struct_info=info) if is_own:
                 self._define([info])
-        value = self.replace_uses(binding.value)
-        return [binding if value is binding.value else binding.replace(value=value)]
+        self.keep(binding)
 
-    def _local_function(self, binding: VarBinding, var: Var, function: Function) -> list[Binding]:
-        name, args = self.lift(function, var)
-        if not args:
-            self.replaced[var] = name
-            return [binding.replace(value=name)] if self.lifting.direct else []
-        self.closures[var] = name, args
-        before, self.before = self.before, []
-        closure = _closure(name, args, function)
-        if var in self.typed:
-            remember_struct_info(closure, self.context.struct_info(var))
-        return [*before, binding.replace(value=closure)]
-
-    def _fits(self, call: Call, func: Function) -> bool:
-        """True if the arguments are sure to be what the parameters of a local function say."""
-        return len(call.args) == len(func.params) and all(
-            is_subtype(self.context.struct_info(arg), param.struct_info) is YES
-            for arg, param in zip(call.args, func.params)
-        )
-
-    def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var, func: Function) -> bool:
-        """True if the calls of a local function may give the lifted one what it captures.
-
-        A call that cannot succeed is left to fail when it runs. What the program gives back is in
-        closures only.
-        """
-        for call in self.uses[var].calls:
-            if self._fits(call, func):
-                continue
-            try:
-                self.context.struct_info(call.replace(op=name, args=(*call.args, *args)))
-            except (DiagnosticError, OperandError):
-                return False
-        return not any(isinstance(arg, DataflowVar) or arg in self.killed for arg in args)
-
-    def replace_uses(self, expr: Expr) -> Expr:
-        """An expression in which lifted functions are called as what they are now."""
-        if not self.replaced and not self.closures:
-            return expr
-        if isinstance(expr, Call) and not self._are_used(expr.args):  # as most bindings are
-            return self._call(expr) if self._are_used((expr.op,)) else expr
-        return rewrite(expr, self._replace_use) if self._are_used((expr,)) else expr
-
-    def _are_used(self, exprs: Sequence[Expr]) -> bool:
-        """True if expressions mention lifted functions."""
-        mentions = (v for expr in exprs for v in mentioned(expr))
-        return any(v in self.replaced or v in self.closures for v in mentions)
-
-    def _replace_use(self, node: Node) -> Node | None:
-        if isinstance(node, Var):
-            return self.replaced.get(node)
-        return self._call(node) if isinstance(node, Call) else None
+    def _define(self, infos: Sequence[StructInfo]) -> None:
+        """Take note of the shape variables that values, matched together, bind."""
+        found = {v: False for info in infos for v in definable_shape_vars(info)}
+        for part in (part for info in infos for part in struct_info_parts(info)):
+            if not isinstance(part, (PrimStructInfo, TupleStructInfo)):
+                found.update((v, True) for v in definable_shape_vars(part) if v in found)
+        self.dims.update((v, known) for v, known in found.items() if v not in self.dims)
 
     def _call(self, call: Call) -> Call:
         """A call as it is now. What was known of its result is not derived again."""
-        callee = call.op
-        if callee in self.replaced:
-            made = call.replace(op=self.replaced[callee])
-        elif callee in self.direct:
-            name, args = self.closures[callee]
-            made = call.replace(op=name, args=(*call.args, *args))
-        elif callee in self.closures:
-            is_pure = call_purity(call, self.context)
+        assert isinstance(self.original.value, Call)
+        lifted = self.lifted.get(self.original.value.op)
+        if lifted is None:
+            return call
+        if lifted.is_direct:
+            call = call.replace(op=lifted.name, args=(*call.args, *lifted.captured))
+        elif lifted.captured:
+            is_pure = call_purity(call, self.builder.context)
             op = invoke_pure_closure.op if is_pure else invoke_closure.op
             given = Tuple.make(call.args, call.arg_spans)
-            # The type of a closure mentions dimensions around it, which have their values here.
-            context = Context(self.lifting.module, self.lifting.signatures)
-            context.shape_scope = self.dims.keys()
-            result = context.struct_info(call)
-            return Call.make(op, (callee, given), None, (result,), span=call.span)
-        else:
-            return call
-        if callee in self.typed and call.known_info is not None:
-            remember_struct_info(made, call.known_info)
-        return made
+            result = self.builder.struct_info(call)
+            return Call.make(op, (call.op, given), None, (result,), span=call.span)
+        known = self.original.value.known_info
+        if lifted.keeps_type and known is not None:
+            remember_struct_info(call, known)
+        return call
 
     # -- lifting -----------------------------------------------------------------------------------
 
-    def lift(self, func: Function, var: Var) -> tuple[GlobalVar, tuple[Expr, ...]]:
-        """Put a local function into the module; its name, and the arguments that it captures."""
-        function = self.replace_uses(func)
-        assert isinstance(function, Function)
-        captured = [v for v in free_vars(function) if isinstance(v, Var) and v is not var]
-        given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
-        inside = variables(function)
-        dims = [v for v in inside if isinstance(v, prim.Var) and v in self.dims]
-        missing = [v for v in dims if v not in given and not self._always_given(func, var, v)]
-        if self.lifting.direct:  # then each is shown by its name
-            asked = set(missing)
-            others = [v for v in self.dims if v in asked] if asked else []
-        else:
-            others = [v for v in missing if not self.dims[v]]
-        sizes = tuple(v for v in missing if self.dims[v] and not self.lifting.direct)
-        scalars = [Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in others]
+    def _lift(self, binding: VarBinding, var: Var, function: Function) -> None:
+        """Put a local function into the module, and what it is now in the place of it."""
+        self.changed = True
+        lifted = self.lifted[var] = self._make(function, var)
+        if lifted.captured:
+            made = _closure(lifted.name, lifted.captured, function)
+            if lifted.keeps_type:
+                remember_struct_info(made, self.builder.struct_info(var))
+            self.keep(binding.replace(value=made))
+            return
+        if self.lifting.direct:
+            self.keep(binding.replace(value=lifted.name))
+        self.replace_var(var, lifted.name)
+
+    def _make(self, function: Function, var: Var) -> _Lifted:
+        used = self.used.get(function) or variables(function)
+        captured, sizes, scalars = self._find_captures(function, var, used)
+        # The values of shape variables as parameters: one by one, or the sizes as one shape.
+        values = [Var(v.name, PrimStructInfo.make(v.dtype, v)) for v in scalars]
         shape = (ShapeExpr.make(sizes),) if sizes else ()
-        params = [*captured, *scalars]
-        if sizes:
-            params.append(Var("shape", ShapeStructInfo.make(sizes, len(sizes))))
+        shapes = [Var("shape", ShapeStructInfo.make(sizes, len(sizes)))] if sizes else []
+        params = [*captured, *values, *shapes]
         name = self.lifting.name(self.owner, var)
         ret = function.ret_struct_info
-        lifted = function.replace(
+        made = function.replace(
             params=(*function.params, *params), attrs=self._attrs(function, var, len(params)),
-            ret_struct_info=self.context.struct_info(function.body) if ret is None else ret,
+            ret_struct_info=self.builder.struct_info(function.body) if ret is None else ret,
         )  # fmt: skip
-        calls_itself = any(v is var for v in inside)
+        calls_itself = var in used
+        shared = {*captured, *(v for v in used if v in self.dims)}
         # What is known of it, which is asked for where it calls itself.
-        header = lifted.replace(body=SeqExpr.make((), Tuple.make(()))) if calls_itself else lifted
-        made = _rename_variables(_check_held_shapes(header))
-        self.lifting.signatures[name.name_hint] = self.context.struct_info(made)
-        if structural_equal(self.context.struct_info(var), self.context.struct_info(func)):
-            self.typed.add(var)
-        args = (*captured, *scalars, *shape)
-        direct = self._takes_all(name, args, var, func)
-        if direct and self.lifting.direct:
-            self.direct.add(var)
+        header = made.replace(body=SeqExpr.make((), Tuple.make(()))) if calls_itself else made
+        finished = _rename(self.lifting.without_held_shapes(header), shared)
+        self.lifting.signatures[name.name_hint] = self.builder.struct_info(finished)
+        info = self.builder.struct_info
+        keeps_type = structural_equal(info(var), info(function))
+        args = (*captured, *values, *shape)
+        is_direct = self._takes_all(name, args, var, function)
         if calls_itself:
-            lifted = _bind_itself(lifted, var, name, args, direct)
-            made = _rename_variables(_check_held_shapes(lifted))
-        self.lifting.add(name, made)
-        bound = [self._scalar(param, func.span) for param in scalars]
-        return name, (*captured, *bound, *shape)
+            made = _bind_itself(made, var, name, args, is_direct)
+            finished = _rename(self.lifting.without_held_shapes(made), shared)
+        self.lifting.add(name, finished)
+        given = [self._scalar(v, function.span) for v in scalars]
+        is_called = is_direct and self.lifting.direct
+        return _Lifted(name, (*captured, *given, *shape), is_called, keeps_type)
+
+    def _find_captures(
+        self, function: Function, var: Var, used: Sequence[Node]
+    ) -> tuple[list[Var], tuple[prim.Var, ...], list[prim.Var]]:
+        """Variables, sizes and scalars of the scope around a function that it needs."""
+        if self.lifting.direct:  # then each is shown by its name, in the order of its definition
+            inside = set(used)
+            captured = [v for v in self.variables if v in inside and v is not var]
+            dims = [v for v in self.dims if v in inside and self.values.get(v) not in inside]
+            return captured, (), dims
+        captured = [v for v in used if isinstance(v, Var) and v in self.variables and v is not var]
+        given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
+        dims = [v for v in used if isinstance(v, prim.Var) and v in self.dims]
+        missing = [v for v in dims if v not in given and not self._always_given(function, var, v)]
+        sizes = tuple([v for v in missing if self.dims[v]])
+        return captured, sizes, [v for v in missing if not self.dims[v]]
 
     def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
         """The attributes of a lifted function."""
@@ -375,14 +342,16 @@ class _Scope:
             attrs = Attrs({**attrs, **named})
         return attrs or None
 
-    def _scalar(self, param: Var, span: Span | None) -> Var:
+    def _scalar(self, v: prim.Var, span: Span | None) -> Var:
         """Bind the value of a shape variable, for a closure to capture."""
-        kind = DataflowVar if self.dataflow else Var
-        info = param.struct_info
-        assert isinstance(info, PrimStructInfo)
-        made = kind.make(param.name_hint, info)
-        value = Call.make(compute_prim_value.op, (ShapeExpr.make((info.value,)),), None, ())
-        self.before.append(VarBinding.make(made, value, span=span))
+        known = self.values.get(v)
+        if known is not None and known in self.variables:
+            return known
+        value = Call.make(compute_prim_value.op, (ShapeExpr.make((v,)),), None, ())
+        made = self.emit(value, v.name, span)
+        if not isinstance(made, DataflowVar):
+            self.values[v] = made
+            self.define(made, self.original)  # a function that calls this one may capture it
         return made
 
     def _always_given(self, function: Function, var: Var, size: prim.Var) -> bool:
@@ -396,10 +365,32 @@ class _Scope:
         params = [param.struct_info for param in function.params]
         if not any(size in definable_shape_vars(info) for info in params):
             return False
+        info = self.builder.struct_info
         return all(
-            shape_var_mapping(params, map(self.context.struct_info, call.args)).get(size) is size
-            for call in uses.calls
+            shape_var_mapping(params, map(info, call.args)).get(size) is size for call in uses.calls
         )
+
+    def _fits(self, call: Call, func: Function) -> bool:
+        """True if the arguments are sure to be what the parameters of a local function say."""
+        return len(call.args) == len(func.params) and all(
+            is_subtype(self.builder.struct_info(arg), param.struct_info) is YES
+            for arg, param in zip(call.args, func.params)
+        )
+
+    def _takes_all(self, name: GlobalVar, args: Sequence[Expr], var: Var, func: Function) -> bool:
+        """True if the calls of a local function may give the lifted one what it captures.
+
+        A call that cannot succeed is left to fail when it runs. What the program gives back is in
+        closures only.
+        """
+        for call in self.uses[var].calls:
+            if self._fits(call, func):
+                continue
+            try:
+                self.builder.struct_info(call.replace(op=name, args=(*call.args, *args)))
+            except (DiagnosticError, OperandError):
+                return False
+        return not any(isinstance(arg, DataflowVar) or arg in self.killed for arg in args)
 
 
 def _bind_itself(
@@ -420,7 +411,7 @@ def _bind_itself(
 
     body: Expr = rewrite(function.body, step)
     if again in variables(body):
-        body = _prepend_binding(body, VarBinding.make(again, closure, span=var.span))
+        body = prepend_binding(body, VarBinding.make(again, closure, span=var.span))
     return function.replace(body=body)
 
 
@@ -450,101 +441,14 @@ def _closure(name: GlobalVar, args: tuple[Expr, ...], function: Function) -> Cal
     return Call.make(make_closure.op, (name, Tuple.make(args)), None, (), span=function.span)
 
 
-def _check_held_shapes(function: Function) -> Function:
-    """A function in whose parameters and result no variable holds a shape; the body checks it.
-
-    In a script parameters do not see those behind them, and results see none.
-    """
-    params: list[Var] = []
-    body = function.body
-    for param in reversed(function.params):
-        info = _erase_held_shapes(param.struct_info)
-        if info is not param.struct_info:
-            given = type(param).make(param.name_hint, info, span=param.span)
-            cast = MatchCast.make(param, given, param.struct_info, span=param.span)
-            body, param = _prepend_binding(body, cast), given
-        params.append(param)
-    ret = function.ret_struct_info
-    assert isinstance(body, SeqExpr)
-    if ret is not None and _erase_held_shapes(ret) is not ret:
-        result = Var("result", ret)
-        cast = MatchCast.make(result, body.body, ret, span=body.body_span)
-        blocks = (*body.blocks, BindingBlock.make((cast,)))
-        body = SeqExpr.make(_merge_blocks(blocks), result, body.body_span, span=body.span)
-        ret = _erase_held_shapes(ret)
-    return function.replace(params=tuple(reversed(params)), body=body, ret_struct_info=ret)
-
-
-def _erase_held_shapes(info: StructInfo) -> StructInfo:
-    """`info` without shapes that are held by variables; ranks stay."""
-    return rewrite(
-        info,
-        lambda n: (
-            n.replace(shape=None)
-            if isinstance(n, TensorStructInfo) and isinstance(n.shape, Var)
-            else None
-        ),
-    )
-
-
-def _erase_in_types(function: Function) -> Function:
-    """A function whose function types have no shapes in them that are held by variables."""
-    if not any(_has_type_with_held_shape(info) for info in _annotations(function)):
-        return function
-    return rewrite(
-        function, lambda n: _erase_held_shapes(n) if isinstance(n, FuncStructInfo) else None
-    )
-
-
-def _annotations(function: Function) -> Iterator[StructInfo | None]:
-    """The annotations of the values in a function."""
-    for node in compounds(function):
-        match node:
-            case Function(params=params, ret_struct_info=ret):
-                yield from (param.struct_info for param in params)
-                yield ret
-            case Binding(var=var):
-                yield var.struct_info
-                if isinstance(node, MatchCast):
-                    yield node.struct_info
-            case Call(sinfo_args=infos):
-                yield from infos
-
-
-def _has_type_with_held_shape(info: StructInfo | None) -> bool:
-    if info is None or not info.is_compound:
-        return False
-    types = (part for part in struct_info_parts(info) if isinstance(part, FuncStructInfo))
-    return any(_erase_held_shapes(part) is not part for part in types)
-
-
-def _merge_blocks(blocks: Sequence[BindingBlock]) -> tuple[BindingBlock, ...]:
-    """Blocks without empty ones, neighbours of a kind made one."""
-    found: list[BindingBlock] = []
-    for block in blocks:
-        if found and type(found[-1]) is type(block):
-            before = found.pop()
-            found.append(before.replace(bindings=(*before.bindings, *block.bindings)))
-        elif block.bindings:
-            found.append(block)
-    return tuple(found)
-
-
-def _prepend_binding(body: Expr, binding: Binding) -> Expr:
-    """A body that begins with a binding."""
-    assert isinstance(body, SeqExpr)
-    blocks = (BindingBlock.make((binding,)), *body.blocks)
-    return SeqExpr.make(_merge_blocks(blocks), body.body, body.body_span, span=body.span)
-
-
-def _rename_variables(function: Function) -> Function:
-    """A function all of whose variables are new, since no two functions share one."""
+def _rename(function: Function, shared: Container[Node]) -> Function:
+    """A function with new variables for those that are `shared` with others: no two share one."""
 
     def step(node: Node) -> Node | None:
         match node:
-            case Var(name_hint=name, struct_info=info):
+            case Var(name_hint=name, struct_info=info) if node in shared:
                 return type(node).make(name, info, span=node.span)
-            case prim.Var(name=name, dtype=dtype):
+            case prim.Var(name=name, dtype=dtype) if node in shared:
                 return prim.Var.make(name, dtype, span=node.span)
         return None
 

@@ -18,7 +18,6 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import ShapeStructInfo
-from relaxscript.ir.walk import compounds
 from relaxscript.op import builtin, memory
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -51,13 +50,14 @@ class LowerAllocTensor(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        calls = (node for node in compounds(func) if isinstance(node, Call))
-        if not any(call.op == builtin.alloc_tensor.op for call in calls):
-            return func
-        return _Rewriter(mod).function(func)
+        return _StorageAllocator(mod).function(func)
 
 
-class _Rewriter(ExprMutator):
+class _StorageAllocator(ExprMutator):
+    """Allocates a storage for each tensor, and cuts the tensor out of it."""
+
+    operators = frozenset({builtin.alloc_tensor.name})
+
     def binding(self, binding: Binding) -> None:
         match binding:
             case VarBinding(value=Call(op=builtin.alloc_tensor.op) as call):
@@ -69,7 +69,7 @@ class _Rewriter(ExprMutator):
                     storage = self.emit(made, "storage", binding.span)
                     parts = (storage, PrimValue.make(const(0, "int64")), shape, dtype)
                     cut = Call.make(memory.alloc_tensor.op, parts, span=call.span)
-                    self.rebind(binding, cut)
+                    self.replace_value(binding, cut)
                     return
         self.keep(binding)
 

@@ -15,14 +15,12 @@ from relaxscript.ir.relax import (
     Expr,
     ExternFunc,
     Function,
-    MatchCast,
     Op,
     StringImm,
     Tuple,
     TupleGetItem,
 )
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TupleStructInfo
-from relaxscript.ir.walk import compounds
 from relaxscript.op import Operator, base, builtin, device, memory, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -60,51 +58,7 @@ class LowerRuntimeBuiltin(FunctionPass):
     required = ("ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        calls = (node for node in compounds(func) if isinstance(node, Call))
-        if not any(isinstance(call.op, Op) and call.op.name in _LOWERED for call in calls):
-            return func
-        return _Rewriter(mod).function(func)
-
-
-class _Rewriter(ExprMutator):
-    def binding(self, binding: Binding) -> None:
-        lowered = self._lower(binding.value, binding)
-        if lowered is None:
-            self.keep(binding)
-        elif isinstance(binding, MatchCast):
-            self.changed = True
-            self.keep(binding.replace(value=lowered))
-        else:
-            self.rebind(binding, lowered)
-
-    def _lower(self, value: Expr, binding: Binding) -> Call | None:
-        """The call that stands for a call of an operator, None for anything else."""
-        match value:
-            case Call(op=Op(name) as op, args=args) if name in _LOWERED:
-                info = self.builder.struct_info(value)
-                if op == base.make_closure.op:
-                    # What is derived may have variables of the function of the closure.
-                    info = binding.var.struct_info or info
-                if op == builtin.alloc_tensor.op and not self._has_size(args):
-                    return None
-                if op in (base.make_closure.op, base.invoke_closure.op):
-                    value = value.replace(args=(args[0], self._fields(args[1], binding.span)))
-                return _LOWERED[name](value, info)
-        return None
-
-    def _has_size(self, args: tuple[Expr, ...]) -> bool:
-        """True if an allocation has a shape and a dtype, not something that may be one."""
-        shape, dtype, *_ = args
-        info = self.builder.struct_info(shape)
-        return isinstance(info, ShapeStructInfo) and isinstance(dtype, DataTypeImm)
-
-    def _fields(self, args: Expr, span: Span | None) -> Expr:
-        """The tuple of arguments written out, of which nothing may be known."""
-        info = self.builder.struct_info(args)
-        if isinstance(args, Tuple) or not isinstance(info, TupleStructInfo):
-            return args
-        fields = [TupleGetItem.make(args, index) for index in range(len(info.fields))]
-        return Tuple.make(tuple([self.emit(field, "field", span) for field in fields]))
+        return _BuiltinCaller(mod).function(func)
 
 
 def _builtin(name: str, call: Call, args: tuple[Expr, ...], info: StructInfo) -> Call:
@@ -150,3 +104,45 @@ _LOWERED: dict[str, Callable[[Call, StructInfo], Call]] = {
     memory.kill_tensor.name: _rename_operator(vm.kill_object, (0,)),
     device.to_vdevice.name: _to_device,
 }
+
+
+class _BuiltinCaller(ExprMutator):
+    """Calls functions of the machine in the place of operators."""
+
+    operators = frozenset(_LOWERED)
+
+    def binding(self, binding: Binding) -> None:
+        lowered = self._lower(binding.value, binding)
+        if lowered is None:
+            self.keep(binding)
+        else:
+            self.replace_value(binding, lowered)
+
+    def _lower(self, value: Expr, binding: Binding) -> Call | None:
+        """The call that stands for a call of an operator, None for anything else."""
+        match value:
+            case Call(op=Op(name) as op, args=args) if name in _LOWERED:
+                info = self.builder.struct_info(value)
+                if op == base.make_closure.op:
+                    # What is derived may have variables of the function of the closure.
+                    info = binding.var.struct_info or info
+                if op == builtin.alloc_tensor.op and not self._has_size(args):
+                    return None
+                if op in (base.make_closure.op, base.invoke_closure.op):
+                    value = value.replace(args=(args[0], self._fields(args[1], binding.span)))
+                return _LOWERED[name](value, info)
+        return None
+
+    def _has_size(self, args: tuple[Expr, ...]) -> bool:
+        """True if an allocation has a shape and a dtype, not something that may be one."""
+        shape, dtype, *_ = args
+        info = self.builder.struct_info(shape)
+        return isinstance(info, ShapeStructInfo) and isinstance(dtype, DataTypeImm)
+
+    def _fields(self, args: Expr, span: Span | None) -> Expr:
+        """The tuple of arguments written out, of which nothing may be known."""
+        info = self.builder.struct_info(args)
+        if isinstance(args, Tuple) or not isinstance(info, TupleStructInfo):
+            return args
+        fields = [TupleGetItem.make(args, index) for index in range(len(info.fields))]
+        return Tuple.make(tuple([self.emit(field, "field", span) for field in fields]))

@@ -96,7 +96,7 @@ def _undeclared_callees(module: IRModule, var: relax.GlobalVar) -> Iterator[rela
 def _normalize(
     function: relax.Function, name: str, module: IRModule, check_well_formed: bool
 ) -> relax.Function:
-    builder = BlockBuilder(module)
+    builder = BlockBuilder(module, shared=True)
     builder.check_well_formed = check_well_formed
     builder.begin_function(name, function.params, function.is_pure, function.attrs)
     try:

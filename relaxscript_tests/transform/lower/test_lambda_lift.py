@@ -438,9 +438,9 @@ def test_known_functions_are_called_directly_where_that_is_asked_for():
         module("""
     @R.function(private=True)
     def main_plus(
-        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
+        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32"), n1: R.Prim(value="n")
     ) -> R.Tensor(("n",), "float32"):
-        R.func_attr({"relax.local_name": "main.plus", "relax.captured": 1})
+        R.func_attr({"relax.local_name": "main.plus", "relax.captured": 2})
         return R.add(z, x)
 
     @R.function(private=True)
@@ -450,18 +450,21 @@ def test_known_functions_are_called_directly_where_that_is_asked_for():
 
     @R.function(private=True)
     def main_twice(
-        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32")
+        z: R.Tensor(("n",), "float32"), x: R.Tensor(("n",), "float32"),
+        n1: R.Prim(value="n"),
     ) -> R.Tensor(("n",), "float32"):
-        R.func_attr({"relax.local_name": "main.twice", "relax.captured": 1})
-        gv = M.main_plus(z, x)
-        return M.main_plus(gv, x)
+        R.func_attr({"relax.local_name": "main.twice", "relax.captured": 2})
+        gv = M.main_plus(z, x, n1)
+        return M.main_plus(gv, x, n1)
 
     @R.function
     def main(x: R.Tensor(("n",), "float32"), y: R.Object):
-        plus = R.make_closure(M.main_plus, (x,))
+        n = T.int64()
+        n1 = R.prim_value(n)
+        plus = R.make_closure(M.main_plus, (x, n1))
         same = M.main_same
-        twice = R.make_closure(M.main_twice, (x,))
-        gv = M.main_twice(x, x)
+        twice = R.make_closure(M.main_twice, (x, n1))
+        gv = M.main_twice(x, x, n1)
         gv1 = M.main_same(y)
         return (gv, gv1)
     """),
