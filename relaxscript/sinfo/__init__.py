@@ -36,7 +36,7 @@ from .shape_variables import dimensions, scalar_variables
 from .static_checks import ProvableArguments, always_matches, sizes_of_bound_vars
 from .static_type import erase_struct_info, is_static_subtype, struct_info_of_type
 from .subtyping import is_base_of, is_subtype
-from .vdevice import differs_in_devices_only, map_infos, with_vdevice_of
+from .vdevice import differs_in_devices_only, with_vdevice_of
 
 __all__ = [
     "BaseCheckResult", "Mismatch", "MismatchKind", "ProvableArguments", "always_matches",
@@ -44,7 +44,7 @@ __all__ = [
     "differs_in_devices_only", "dimensions",
     "erase_struct_info", "erase_to_well_defined", "explain_mismatch", "explain_never",
     "facts_in_branch", "find_mismatches", "free_shape_vars", "is_base_of", "is_static_subtype",
-    "is_subtype", "map_infos", "mismatch_fact", "prove_same_shape",
+    "is_subtype", "mismatch_fact", "prove_same_shape",
     "same_vdevice", "scalar_variables", "shape_var_mapping", "shape_vars", "sizes_of_bound_vars",
     "struct_info_base_check", "struct_info_of_type", "struct_info_parts", "substitute_held_shapes",
     "substitute_shape_vars", "unify_struct_info", "with_vdevice_of",

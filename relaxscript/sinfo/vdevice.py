@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from relaxscript.arith import YES
 from relaxscript.ir.field_roles import paired_parts, with_parts
 from relaxscript.ir.module import VDevice
@@ -12,7 +9,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
 from .compatibility import check_compatibility
 
-__all__ = ["differs_in_devices_only", "map_infos", "with_vdevice_of"]
+__all__ = ["differs_in_devices_only", "with_vdevice_of"]
 
 
 def with_vdevice_of(info: StructInfo, known: StructInfo | None) -> StructInfo:
@@ -27,14 +24,6 @@ def with_vdevice_of(info: StructInfo, known: StructInfo | None) -> StructInfo:
             pairs = paired_parts(info, known) or ()
             return with_parts(info, [with_vdevice_of(x, y) for x, y in pairs]) if pairs else info
     return info
-
-
-def map_infos(
-    place: Callable[[StructInfo, Any], StructInfo], infos: tuple[StructInfo, ...], by: Sequence[Any]
-) -> tuple[StructInfo, ...]:
-    """`place(info, other)` for each; the same tuple where nothing changes."""
-    placed = tuple(map(place, infos, by))
-    return infos if all(a is b for a, b in zip(placed, infos)) else placed
 
 
 def differs_in_devices_only(derived: StructInfo, base: StructInfo) -> bool:

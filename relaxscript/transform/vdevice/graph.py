@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from relaxscript.errors import Span
+from relaxscript.ir.field_roles import parts_of, with_parts
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.sinfo import map_infos, same_vdevice
+from relaxscript.sinfo import same_vdevice
 
 __all__ = [
     "DeviceConflict",
@@ -282,8 +283,10 @@ def with_devices(info: StructInfo, tree: Tree) -> StructInfo:
         case TensorStructInfo(shape, dtype, None, ndim), TensorNode(device=VDevice() as device):
             return TensorStructInfo.make(shape, dtype, device, ndim, span=info.span)
         case TupleStructInfo(fields), list() if len(fields) == len(tree):
-            return info.replace(fields=map_infos(with_devices, fields, tree))
-        case FuncStructInfo(params=tuple(params)), FunctionNode():
-            given = map_infos(with_devices, params, tree.params)
-            return info.replace(params=given, ret=with_devices(info.ret, tree.result))
+            return with_parts(info, list(map(with_devices, fields, tree)))
+        case FuncStructInfo(params=tuple(params)), FunctionNode() if len(params) == len(
+            tree.params
+        ):
+            trees = (*tree.params, tree.result)
+            return with_parts(info, list(map(with_devices, parts_of(info), trees)))
     return info
