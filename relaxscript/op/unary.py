@@ -51,7 +51,7 @@ ceil        = unary("ceil",        "number", floats_only(np.ceil),    "Rounded u
 cos         = unary("cos",         "float",  np.cos,                  "The cosine of an angle in radians.")
 cosh        = unary("cosh",        "float",  np.cosh,                 "The hyperbolic cosine.")
 erf         = unary("erf",         "float",  error_function,          "The Gauss error function, within 2 units in the last place.")
-exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.", te=scalar.exp)
+exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.", te=scalar.exp, ulp=2)
 floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to an integer.")
 log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.")
 logical_not = unary("logical_not", "bool",   np.logical_not,          "True where `x` is false.", "not")

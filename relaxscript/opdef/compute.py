@@ -1,6 +1,6 @@
 """The context of a compute: what it knows beside its operands.
 
-    @matmul.compute
+    @matmul.compute(sums=2)
     def _(context, x1, x2, out_dtype=None):          # te.Tensors in, te.Tensors out
         ...
 
@@ -11,14 +11,26 @@ scalar is a `PrimExpr`, a shape a list of these, and what is left out None.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 
-__all__ = ["ComputeContext"]
+__all__ = ["Accuracy", "ComputeContext"]
+
+
+class Accuracy(NamedTuple):
+    """The distance that a compute may have from the meaning, element by element.
+
+    The first part is `ulp` units in the last place of the result. The second is for sums of
+    products: `sums` times the machine epsilon of the sum of the sizes of the terms. That is what
+    the meaning gives for the absolute values of the operands.
+    """
+
+    ulp: float = 0
+    sums: float = 0
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,13 @@ def _operand(name: str, wants: str) -> Parameter:
     return Parameter(name, "operand", wants=wants, annotation=annotation)
 
 
-def _compute_elements(operator: Operator, te: _Meaning | None) -> None:
+def _compute_elements(operator: Operator, te: _Meaning | None, ulp: float) -> None:
     """Declare the compute of an operator whose elements are `te` of those of its operands."""
     if te is None:
         return
     name = f"T_{operator.script_name}"
 
-    @operator.compute
+    @operator.compute(ulp=ulp)
     def rule(context: ComputeContext, *operands: Any, **attributes: Any) -> Any:
         given = functools.partial(te, **attributes) if attributes else te
         return of_elements(f"R.{operator.script_name}", given, operands, name)
@@ -77,7 +77,7 @@ def _compute_elements(operator: Operator, te: _Meaning | None) -> None:
 
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
-    te: _Meaning | None = None,
+    te: _Meaning | None = None, ulp: float = 0,
 ) -> Operator:  # fmt: skip
     """An operator on two tensors of one dtype, broadcast to each other, or on two scalars.
 
@@ -86,20 +86,20 @@ def elementwise(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts))
-    _compute_elements(operator, te)
+    _compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts))
     return operator
 
 
 def comparison(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
-    te: _Meaning | None = None,
+    te: _Meaning | None = None, ulp: float = 0,
 ) -> Operator:  # fmt: skip
     """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
-    _compute_elements(operator, te)
+    _compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
@@ -207,11 +207,12 @@ def unary(
     result: DataType | None = None,
     operand: str = "x",
     te: _Meaning | None = None,
+    ulp: float = 0,
 ) -> Operator:
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
     operator.infer_rule(unary_rule(accepts, result, operand))
-    _compute_elements(operator, te)
+    _compute_elements(operator, te, ulp)
     return operator
 
 

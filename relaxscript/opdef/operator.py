@@ -41,6 +41,7 @@ from relaxscript.runtime.values import make_prim, prim_dtype
 
 from . import eager, operands
 from .call_layout import CallLayout
+from .compute import Accuracy
 from .context import InferContext
 from .documentation import documentation
 from .parameters import Parameter, convert_attribute, read_parameters, signature_of
@@ -117,6 +118,8 @@ class Operator:
         self.pure = Trait.IMPURE not in self.traits
         self.parameters = read_parameters(meaning) if parameters is None else parameters
         self.rules: dict[RuleKind, Callable[..., Any]] = {"meaning": meaning}
+        # How far the compute may be away from the meaning.
+        self.accuracy = Accuracy()
         self._signature = signature_of(f"R.{name}", self.parameters)
         self._is_data = all(p.kind not in ("callee", "sinfo") for p in self.parameters)
         self._layout = CallLayout(self.parameters, order)
@@ -174,12 +177,14 @@ class Operator:
         """Declare the normal form of calls of this operator: `rule(call) -> Call`."""
         return self.rule("normalize")(rule)
 
-    def compute(self, rule: _Rule) -> _Rule:
+    def compute(self, *, ulp: float = 0, sums: float = 0) -> Callable[[_Rule], _Rule]:
         """Declare the elements of the result: `rule(context, *tensors, **attributes)`.
 
-        Tensors are `te.Tensor`s; `compute.py` says what other operands are.
+        Tensors are `te.Tensor`s; `compute.py` says what other operands are. A compute gives the
+        bits of the meaning, unless `ulp` or `sums` say how far away it may be.
         """
-        return self.rule("compute")(rule)
+        self.accuracy = Accuracy(ulp, sums)
+        return self.rule("compute")
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -1,0 +1,135 @@
+"""Computes of operators: the PrimFuncs that they become mean what the operators mean.
+
+A chain of links, each tested for every operator's samples, so that a failing one names the guilty
+layer: meaning, evaluator of the compute, plain native code. The first two are as near to each other
+as the operator's block says, the others are the same bit for bit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import relaxscript as rx
+from relaxscript.builder import BlockBuilder
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Function, Op
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.walk import walk
+from relaxscript.op import REGISTRY, Operator
+from relaxscript.script import from_source
+from relaxscript.transform import LegalizeOps
+
+from .sampling import DTYPES, FURTHER_DTYPES, Sample, samples
+from .test_laws import bytes_of
+
+COMPUTED = [o for o in REGISTRY.values() if "compute" in o.rules]
+
+every_computed = pytest.mark.parametrize("operator", COMPUTED, ids=repr)
+
+
+def legalised(sample: Sample) -> IRModule | None:
+    """A module whose `main` is the call of a sample, legalised; None where a shape is not known."""
+    builder = BlockBuilder()
+    with builder.function("main", list(sample.params)):
+        builder.emit_func_output(builder.emit(sample.call))
+    made = LegalizeOps()(builder.finalize())
+    main = made["main"]
+    assert isinstance(main, Function)
+    stays = any(isinstance(e, Op) and e.name == sample.operator.name for e in walk(main.body))
+    return None if stays else made
+
+
+def run(module: IRModule, sample: Sample, target: str) -> Any:
+    """The value of `main`."""
+    machine = rx.VirtualMachine(rx.build(module, target))
+    return machine["main"](*sample.values.values())
+
+
+def flat(value: Any) -> tuple[Any, ...]:
+    return value if type(value) is tuple else (value,)
+
+
+def assert_near(operator: Operator, sample: Sample, found: Any, expected: Any) -> None:
+    """The elements are as near as the block of the operator says."""
+    bounds: Any = itertools.repeat(None)
+    if operator.accuracy.sums:
+        sizes = {v: np.abs(x) if isinstance(x, np.ndarray) else x for v, x in sample.values.items()}
+        absolute = Sample(operator, sample.call, sizes, sample.callees)
+        bounds = flat(absolute.evaluate())
+    for one, other, size in zip(flat(found), flat(expected), bounds):
+        assert (one.shape, one.dtype) == (other.shape, other.dtype), str(sample)
+        if operator.accuracy == (0, 0) or other.dtype.kind in "iub":
+            assert same_numbers(one, other), f"{sample}: {one} for {other}"
+            continue
+        a, b = one.astype(np.float64), other.astype(np.float64)
+        unit = ulp_of(other)
+        allowed = operator.accuracy.ulp * unit
+        if size is not None:
+            allowed = allowed + operator.accuracy.sums * epsilon(other.dtype) * np.abs(
+                size.astype(np.float64)
+            )
+        with np.errstate(invalid="ignore"):
+            near = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
+        assert near.all(), f"{sample}: {one} for {other}"
+
+
+def same_numbers(a: Any, b: Any) -> bool:
+    """True for the same bits; one NaN is as good as another."""
+    if a.dtype.kind in "iub":
+        return bool((a == b).all())
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    same = (x == y) & (np.signbit(x) == np.signbit(y))
+    return bool((same | (np.isnan(x) & np.isnan(y))).all())
+
+
+def epsilon(dtype: np.dtype[Any]) -> float:
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    return float(info.eps)
+
+
+def ulp_of(x: Any) -> Any:
+    """A unit in the last place of each element, and of the least normal number below that."""
+    info: Any = ml_dtypes.finfo(x.dtype)  # type: ignore[no-untyped-call]
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(x.astype(np.float64)), float(info.smallest_normal))
+        return np.exp2(np.floor(np.log2(size))) * float(info.eps)
+
+
+def computed(operator: Operator, dtypes: Any = DTYPES) -> Iterator[tuple[Sample, IRModule]]:
+    for sample in samples(operator, dtypes):
+        module = legalised(sample)
+        if module is not None:
+            yield sample, module
+
+
+@every_computed
+def test_a_compute_means_what_the_operator_means(operator: Operator) -> None:
+    tried = 0
+    for sample, module in computed(operator, DTYPES + FURTHER_DTYPES):
+        assert_near(operator, sample, run(module, sample, "reference"), sample.evaluate())
+        tried += 1
+    assert tried
+
+
+@every_computed
+def test_native_code_of_a_compute_gives_the_bits_of_the_evaluator(operator: Operator) -> None:
+    for sample, module in computed(operator):
+        native, evaluated = run(module, sample, "llvm"), run(module, sample, "reference")
+        if operator.accuracy.ulp:
+            assert_near(operator, sample, native, evaluated)
+        else:
+            assert bytes_of(native) == bytes_of(evaluated), str(sample)
+
+
+@every_computed
+def test_a_legalised_call_prints_and_reads_back(operator: Operator) -> None:
+    for _, module in itertools.islice(computed(operator), 4):
+        assert any(isinstance(f, PrimFunc) for f in module.functions.values())
+        assert_structural_equal(from_source(module.script(show_meta=True)), module)
