@@ -282,3 +282,59 @@ def test_constants_stay_where_they_are_in_what_is_written_again():
     first = made.body.blocks[0].bindings[0]
     assert first is func.body.blocks[0].bindings[0]
     assert isinstance(first.value.args[1], Constant)
+
+
+def test_a_cast_whose_value_is_replaced_stays_a_cast():
+    class Again(ExprMutator):
+        """Casts a new variable of the same value."""
+
+        def binding(self, binding):
+            if isinstance(binding, relax.MatchCast):
+                value = self.emit(binding.value, "again", binding.span)
+                self.replace_value(binding, value)
+            else:
+                self.keep(binding)
+
+    func = function(
+        'y = R.match_cast(x, R.Tensor((2, 4), "float32"))', "return y",
+        params='x: R.Tensor(ndim=2, dtype="float32")',
+    )  # fmt: skip
+    made = Again().function(func)
+    again, cast = made.body.blocks[0].bindings
+    assert isinstance(cast, relax.MatchCast)
+    assert cast.value is again.var
+    assert cast.var is func.body.blocks[0].bindings[0].var
+    assert well_formed(made)
+
+
+def test_a_function_that_calls_none_of_the_operators_is_not_looked_through():
+    class Half16(Half):
+        operators = frozenset({op.exp.name})
+
+        def begin(self, func):
+            seen.append(func)
+
+    seen = []
+    without, with_one = function("a = R.log(x)", "return a"), function("a = R.exp(x)", "return a")
+    assert Half16().function(without) is without
+    assert Half16().function(with_one) is not with_one
+    assert seen == [with_one]
+
+
+def test_mutators_look_functions_up_in_the_module_itself_and_add_to_a_copy():
+    class Extract(ExprMutator):
+        """Calls a function of the module for the value of every binding."""
+
+        def value(self, expr):
+            x = Var("x", F4)
+            body = SeqExpr((), x)
+            return Call(self.builder.add_func(Function([x], body, F4), "same"), [expr.args[0]])
+
+    module = from_source(
+        "@I.ir_module\nclass M:\n    @R.function\n"
+        '    def main(x: R.Tensor((4,), "float32")):\n        return R.exp(x)\n'
+    )
+    mutator = Extract(module)
+    assert mutator.function(module["main"]) is not module["main"]
+    assert [v.name_hint for v in module] == ["main"]
+    assert [v.name_hint for v in mutator.builder.get()] == ["main", "same"]
