@@ -24,6 +24,15 @@ R0, R1 = Arg(ArgKind.REGISTER, 0), Arg(ArgKind.REGISTER, 1)
 PACKED = VMFunction(VMFuncKind.PACKED_FUNC, "p")
 
 
+def refusal(*instructions, **options):
+    """What is wrong with a program; None where nothing is."""
+    try:
+        check(*instructions, **options)
+    except VMError as error:
+        return str(error)
+    return None
+
+
 def check(*instructions, args=1, registers=3, constants=(), functions=(), **options):
     options = {"start_instr": 0, "end_instr": len(instructions), **options}
     main = VMFunction(
@@ -33,15 +42,16 @@ def check(*instructions, args=1, registers=3, constants=(), functions=(), **opti
 
 
 def test_a_well_formed_program_passes():
-    check(
+    program = (
         Call(1, 0, (R0, Arg(ArgKind.CONSTANT, 0), Arg(ArgKind.FUNCTION, 1))),
         If(1, 3),
         Call(1, 0, (R1, Arg(ArgKind.IMMEDIATE, -5), Arg(ArgKind.REGISTER, SpecialReg.VM_STATE))),
         Goto(-2),
         Call(SpecialReg.VOID_ARG, 0, (Arg(ArgKind.REGISTER, SpecialReg.VOID_ARG),)),
         Ret(1),
-        constants=("c",),
     )
+    assert refusal(*program, constants=("c",)) is None
+    assert "uses constant 0" in refusal(*program)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,10 @@ def test_a_malformed_program_says_what_is_wrong(instructions, options, message):
 
 
 def test_a_register_written_on_every_way_may_be_read():
-    check(If(0, 3), Call(1, 0, ()), Goto(2), Call(1, 0, ()), Ret(1))
+    assert refusal(If(0, 3), Call(1, 0, ()), Goto(2), Call(1, 0, ()), Ret(1)) is None
+    assert "reads register 1 before" in refusal(
+        If(0, 3), Call(1, 0, ()), Goto(2), Call(2, 0, ()), Ret(1)
+    )
 
 
 def test_a_loop_does_not_define_what_only_a_later_turn_writes():

@@ -157,26 +157,35 @@ def test_a_tuple_for_any_value_is_looked_through():
 ZEROS = np.zeros(2)
 
 
+def refusal(result, args):
+    """What is wrong with the result of a destination-passing function; None where nothing is."""
+    try:
+        require_written("f", result, args)
+    except VMError as error:
+        return f"{error.code}: {error.diagnostic.message}"
+    return None
+
+
 @pytest.mark.parametrize(
     "result",
     [None, 5, ZEROS, ZEROS[:], np.zeros(2), np.ones(3, "int64"), np.ones(()), (np.ones(2),)],
 )
 def test_what_a_destination_passing_function_may_return(result):
-    require_written("f", result, [np.ones(2), ZEROS])
+    assert refusal(result, [np.ones(2), ZEROS]) is None
 
 
 @pytest.mark.parametrize("result", [np.ones(2), np.ones(2, "int64"), np.ones(3), np.ones((1, 2))])
 def test_a_result_beside_its_untouched_destination_is_refused(result):
-    with pytest.raises(VMError, match=r"`f` returned its result, but .* has it written") as caught:
-        require_written("f", result, [np.ones(2), ZEROS])
-    assert caught.value.code == "RX0605"
+    message = refusal(result, [np.ones(2), ZEROS])
+    assert message.startswith("RX0605: `f` returned its result, but ")
+    assert " has it written" in message
 
 
 def test_a_result_beside_a_written_destination_or_of_an_argument_is_no_mistake():
     given = np.ones(2)
-    require_written("f", given, [given, ZEROS])
-    require_written("f", np.ones(2), [ZEROS, np.ones(2)])
-    require_written("f", np.ones(2), [])
+    assert refusal(given, [given, ZEROS]) is None
+    assert refusal(np.ones(2), [ZEROS, np.ones(2)]) is None
+    assert refusal(np.ones(2), []) is None
 
 
 def test_a_result_that_numpy_can_make_a_tensor_of_is_one_where_one_is_wanted():

@@ -95,7 +95,8 @@ def test_what_was_most_likely_meant_is_offered_and_written(place, written, meant
 
 
 def test_the_program_of_these_tests_is_right():
-    from_source(PROGRAM.format(**RIGHT))
+    module = from_source(PROGRAM.format(**RIGHT))
+    assert [v.name_hint for v in module.get_global_vars()] == ["kernel", "double", "main"]
 
 
 @pytest.mark.parametrize(
