@@ -329,6 +329,7 @@ def test_what_is_known_of_operators_is_asked_of_them():
     expect_none(named_operators(python_files(PACKAGE), operators))
 
 
+@pytest.mark.slow
 def test_a_class_name_means_one_thing():
     expect_none(shared_class_names(python_files("relaxscript")))
 
@@ -341,6 +342,7 @@ def test_a_class_name_that_means_two_things_is_found():
     assert shared_class_names(files) == ["Scope is a class of a.py and of b.py"]
 
 
+@pytest.mark.slow
 def test_docstrings_begin_with_a_noun_phrase_or_an_imperative():
     expect_none(question_docstrings(python_files("relaxscript")))
 
@@ -354,6 +356,7 @@ def test_a_docstring_that_begins_like_a_question_is_found():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_sentences_of_docstrings_are_short():
     expect_none(long_sentences(python_files("relaxscript")))
 
@@ -364,6 +367,7 @@ def test_a_sentence_of_a_docstring_that_is_too_long_is_found():
     assert len(long_sentences({"a.py": text.format("n " * 20, "n", "n")})) == 1
 
 
+@pytest.mark.slow
 def test_no_parser_reads_a_message():
     expect_none(messages_read(python_files(f"{PACKAGE}/script")))
 

@@ -239,12 +239,14 @@ def out_of_scope(function: Function) -> set[str]:
     return {getattr(v, "name_hint", None) or v.name for v in seen.found}
 
 
+@pytest.mark.slow
 def test_what_is_used_in_well_formed_programs_is_in_scope():
     for seed in range(examples(300)):
         for function in random_module(seed).relax_functions().values():
             assert not out_of_scope(function)
 
 
+@pytest.mark.slow
 def test_what_is_out_of_scope_is_what_the_criteria_find():
     """In programs where one use of a variable became one of another variable of the program."""
     wrong = 0
@@ -307,6 +309,7 @@ def nested_function(depth: int, kind: str) -> Function:
     return Function([x, c], SeqExpr([], inner) if kind == "call" else inner, F4)
 
 
+@pytest.mark.slow
 def test_ten_thousand_bindings_take_ten_times_the_steps_of_a_thousand():
     def prepare(count: int):
         function = long_function(count)
@@ -315,6 +318,7 @@ def test_ten_thousand_bindings_take_ten_times_the_steps_of_a_thousand():
     assert growth(prepare, 1_000, 10) < 10.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["call", "if", "function"])
 def test_nests_of_any_depth_are_gone_through(kind):
     log = Log()

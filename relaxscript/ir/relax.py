@@ -438,6 +438,8 @@ class ExternFunc(LeafExpr):
 
 @node
 class TupleGetItem(Expr):
+    """The field of a tuple at an index: `t[0]`."""
+
     tuple_value: Expr
     index: int
     value_span: Span | None = field(default=None, place=True)

@@ -81,6 +81,7 @@ def test_what_has_no_value_says_why(e: PrimExpr, message: str) -> None:
         evaluate(e)
 
 
+@pytest.mark.slow
 def test_deep_expressions_are_evaluated() -> None:
     e: PrimExpr = N
     for _ in range(20000):

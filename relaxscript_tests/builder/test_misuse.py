@@ -154,6 +154,7 @@ def test_a_parameter_without_struct_info_is_any_object():
     assert structural_equal(result, TupleStructInfo((ObjectStructInfo(), ObjectStructInfo())))
 
 
+@pytest.mark.slow
 def test_expressions_of_any_depth_are_bound_innermost_first(x):
     deep = x
     for _ in range(5000):

@@ -64,6 +64,7 @@ class Copy(ExprMutator):
         return expr
 
 
+@pytest.mark.slow
 def test_what_does_not_change_is_the_same_object():
     for seed in range(examples(300)):
         module = random_module(seed)
@@ -71,6 +72,7 @@ def test_what_does_not_change_is_the_same_object():
             assert ExprMutator(module).function(func, gvar.name_hint) is func
 
 
+@pytest.mark.slow
 def test_a_program_that_is_written_anew_is_equal_and_well_formed():
     for seed in range(examples(200)):
         module = random_module(seed)
@@ -236,6 +238,7 @@ def test_what_is_not_in_normal_form_is_not_gone_through():
     assert ExprMutator().function(func) is func
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["if", "function"])
 def test_nests_of_any_depth_are_rewritten(kind):
     func = nested_function(5_000, kind)
@@ -251,6 +254,7 @@ def test_nests_of_any_depth_are_rewritten(kind):
     assert AtTheEnd().function(func) is not func
 
 
+@pytest.mark.slow
 def test_ten_thousand_bindings_take_ten_times_the_steps_of_a_thousand():
     def prepare(count: int):
         func = long_function(count)

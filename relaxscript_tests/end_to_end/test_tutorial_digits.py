@@ -18,6 +18,8 @@ from relaxscript.cli.scripts_in_file import definitions
 from relaxscript.errors import Source
 from relaxscript_tests.architecture import ROOT
 
+pytestmark = pytest.mark.slow
+
 TUTORIAL = ROOT / "tutorials" / "01_digits.py"
 NOTEBOOK = TUTORIAL.with_suffix(".ipynb")
 
@@ -55,7 +57,6 @@ def told(tmp_path_factory):
     return done.stdout
 
 
-@pytest.mark.slow
 def test_training_shows_its_progress(told):
     losses = [float(loss) for loss in re.findall(r"epoch +\d+: loss ([\d.]+),", told)]
     assert len(losses) == 6
@@ -101,7 +102,6 @@ def test_the_mistake_gets_its_message(told):
     assert "has 64 columns" in told
 
 
-@pytest.mark.slow
 def test_the_tutorial_runs_as_a_plain_script(tmp_path, told):
     def without_picture(text):
         return re.sub(r"^picture of 10 digits: .*$", "", text, flags=re.M)
@@ -110,7 +110,6 @@ def test_the_tutorial_runs_as_a_plain_script(tmp_path, told):
     assert without_picture(done.stdout) == without_picture(told)
 
 
-@pytest.mark.slow
 def test_the_notebook_runs_and_shows_the_module_and_the_picture(tmp_path):
     executed = tmp_path / "executed.ipynb"
     run_in(tmp_path, "-c", EXECUTE, str(NOTEBOOK), str(executed))

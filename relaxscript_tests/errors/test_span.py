@@ -136,6 +136,7 @@ def test_contains_is_a_partial_order(a: Span, b: Span, c: Span):
     assert not (a.contains(b) and b.contains(c)) or a.contains(c)
 
 
+@pytest.mark.slow
 @given(spans(), spans())
 def test_a_cover_is_the_smallest_span_that_contains_both(a: Span, b: Span):
     cover = a.cover(b)

@@ -28,6 +28,8 @@ from relaxscript.testing.scripts import random_script
 from relaxscript_tests import examples
 from relaxscript_tests.fresh_python import ROOT
 
+pytestmark = pytest.mark.slow
+
 PREFIXES = {"Rx": relax, "Tir": tir, "Ir": ir, "x": relax, "n": tir, "f": ir}
 OPTIONS: list[dict[str, Any]] = [
     {"show_all_struct_info": False},
@@ -70,7 +72,6 @@ def check(program: Any, **options: Any) -> None:
     assert again.script(show_meta=True, **options) == text
 
 
-@pytest.mark.slow
 @settings(phases=WITHOUT_SHRINKING)
 @given(modules())
 def test_modules(mod):
@@ -78,7 +79,6 @@ def test_modules(mod):
 
 
 # One number stands for a share of the seeds, so that a failure names a small one.
-@pytest.mark.slow
 @pytest.mark.parametrize("share", range(20))
 def test_modules_that_say_everything(share):
     """At the whole effort 50,000 modules; at the tenth of an ordinary run, 5,000."""
@@ -91,7 +91,6 @@ def test_modules_that_say_everything(share):
 IMPORTS = "from relaxscript.script import ir as I, relax as R, tir as T\n"
 
 
-@pytest.mark.slow
 def test_modules_that_python_runs(tmp_path):
     """A script saved to a file and imported is what was printed, its constants included."""
     for seed in range(examples(1_000)):
@@ -105,7 +104,6 @@ def test_modules_that_python_runs(tmp_path):
             assert_same(found[0], mod)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_prim_funcs_that_say_everything(share):
     count = examples(2_500)
@@ -114,7 +112,6 @@ def test_prim_funcs_that_say_everything(share):
             check(random_prim_script(seed))
 
 
-@pytest.mark.slow
 @given(functions())
 def test_functions(function):
     check(function)
@@ -125,7 +122,6 @@ def test_prim_funcs(function):
     check(function)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_under_every_option_that_keeps_the_meaning(options):
     for seed in range(examples(300)):
@@ -141,7 +137,6 @@ print(hashlib.sha256("".join(texts).encode("utf-8", "surrogatepass")).hexdigest(
 """
 
 
-@pytest.mark.slow
 def test_every_process_prints_the_same_text():
     found = set()
     for seed in ("0", "1", "2"):

@@ -17,6 +17,8 @@ from relaxscript.testing.prim_funcs import prim_funcs
 from relaxscript.testing.programs import functions, random_module
 from relaxscript_tests import examples
 
+pytestmark = pytest.mark.slow
+
 programs = strategies.one_of(functions(), prim_funcs())
 
 
@@ -59,7 +61,6 @@ def test_the_hash_agrees_with_equality(first, second):
     assert structural_equal(first, second) == structural_equal(second, first)
 
 
-@pytest.mark.slow
 def test_different_programs_hash_differently():
     mods = [random_module(seed) for seed in range(examples(1000))]
     hashes = {structural_hash(mod) for mod in mods}

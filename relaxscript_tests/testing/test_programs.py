@@ -22,6 +22,8 @@ from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import functions, modules, random_function, random_module
 from relaxscript_tests import examples
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(200)
 
 
@@ -36,7 +38,6 @@ def nodes(programs):
             yield from walk(function)
 
 
-@pytest.mark.slow
 def test_a_seed_stands_for_one_program(programs):
     for seed in (0, 1, 2):
         assert structural_equal(random_module(seed), programs[seed])
@@ -44,7 +45,6 @@ def test_a_seed_stands_for_one_program(programs):
     assert not structural_equal(programs[0], programs[1])
 
 
-@pytest.mark.slow
 def test_every_construct_occurs(programs):
     kinds = Counter(type(node) for node in nodes(programs))
     for kind in (
@@ -93,7 +93,6 @@ def test_casts_of_every_kind_occur(programs):
     assert any(isinstance(getattr(info, "shape", None), relax.Var) for info in infos)
 
 
-@pytest.mark.slow
 def test_effects_of_every_kind_occur(programs):
     log = Counter()
     for seed, mod in enumerate(programs):
