@@ -174,7 +174,7 @@ def test_what_a_local_function_captures_is_not_checked():
 
         return inner(x)
 """)
-    assert listed[-2].endswith("proved: %0, %0")
+    assert listed[-2].endswith("in: %0, %0, %1 dst: %3 proved: %0, %0, %1")
 
 
 def test_a_match_cast_that_cannot_fail_is_not_made():
