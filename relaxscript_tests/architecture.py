@@ -86,7 +86,7 @@ FLOORS = (
     ("compiler",),
     ("artifact",),
     ("frontend", "testing", "cli"),
-    ("tir", "target", "nd", "vm", "expr", "struct_info", "ty", "error", "ir.transform"),
+    ("tir", "topi", "target", "nd", "vm", "expr", "struct_info", "ty", "error", "ir.transform"),
     ("relax",),
     ("__init__", "__main__"),
 )

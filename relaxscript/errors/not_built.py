@@ -19,7 +19,6 @@ _SCHEDULES = "write the loops as you want them in `@T.prim_func`"
 _FRONTENDS = "write the model with `@I.ir_module`, or build it with `relax.BlockBuilder`"
 
 _PACKAGE = {
-    "topi": "call the operators of `relax.op`, or write a `@T.prim_func`",
     "dlight": _SCHEDULES,
     "meta_schedule": _SCHEDULES,
     "s_tir": _SCHEDULES,

@@ -1,0 +1,8 @@
+"""Names that users know as `tvm.topi`: functions of tensors of tensor expressions."""
+
+from __future__ import annotations
+
+from .te import topi
+from .te.topi import *  # noqa: F403
+
+__all__ = [*topi.__all__]
