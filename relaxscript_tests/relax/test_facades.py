@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import pkgutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
 import relaxscript
 from relaxscript import relax
+from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.architecture import FACADES, PACKAGE, ROOT
 
 # Where the public names of each facade are at home, where that is one module.
@@ -190,3 +192,41 @@ def test_every_name_of_every_facade_is_known_to_editors(tmp_path: Path):
     ]
     assert unknown == []
     assert len(said) == 4
+
+
+NAMESPACES = {
+    **{
+        name: module(name)
+        for name in ("relax", "tir", "te", "topi", "target", "nd", "vm", "transform")
+    },
+    **{name: module(name) for name in ("analysis", "arith", "ir", "runtime", "script", "testing")},
+    "relax.transform": relax.transform,
+    "relax.analysis": relax.analysis,
+    "R": R,
+    "T": T,
+    "I": I,
+}
+
+# Functions that are made of the rows of a table have their types in the stub of `T`.
+INTRINSICS = {"relaxscript.ir.device_functions", "relaxscript.ir.scalar_functions"}
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_what_a_facade_offers_is_typed_and_described(name: str):
+    space = NAMESPACES[name]
+    listed = getattr(space, "__all__", None) or [n for n in dir(space) if not n.startswith("_")]
+    offered = {n: getattr(space, n) for n in listed}
+    called = {n: o for n, o in offered.items() if isinstance(o, (FunctionType, type))}
+    assert called
+    assert [n for n, o in called.items() if not (inspect.getdoc(o) or "").strip()] == []
+    functions = {
+        n: o for n, o in called.items()
+        if isinstance(o, FunctionType) and o.__module__ not in INTRINSICS
+    }  # fmt: skip
+    assert [n for n, o in functions.items() if not is_typed(inspect.signature(o))] == []
+
+
+def is_typed(signature: inspect.Signature) -> bool:
+    """True if every parameter and the result have a type."""
+    types = [p.annotation for p in signature.parameters.values()]
+    return inspect.Signature.empty not in [*types, signature.return_annotation]
