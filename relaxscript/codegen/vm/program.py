@@ -64,6 +64,10 @@ class Program:
         )
         functions = self.module.functions.values()
         self.kernel_args = KernelArgs(self.module)
+        self._symbols: dict[str, str] = {}  # the PrimFuncs that packed calls find by their symbols
+        for gv, function in self.module.functions.items():
+            if isinstance(function, tir.PrimFunc) and (symbol := symbol_of(function)):
+                self._symbols.setdefault(symbol, gv.name_hint)
         self._usages = {
             f: usage_of(f, self.kernel_args) for f in functions if isinstance(f, relax.Function)
         }
@@ -174,9 +178,9 @@ class Program:
 
     def extern(self, symbol: str, args: Sequence[relax.Expr] = ()) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
-        for var, function in self.module.functions.items():
-            if isinstance(function, tir.PrimFunc) and symbol_of(function) == symbol:
-                return self._extern_kernel(symbol, self.kernels[var.name_hint])
+        prim_func = self._symbols.get(symbol)
+        if prim_func is not None:
+            return self._extern_kernel(symbol, self.kernels[prim_func])
         if symbol == MAKE_CLOSURE:
             return self.make_closure(args)
         if symbol in self._functions:  # the table has a Relax function of that name

@@ -195,8 +195,8 @@ class _Lifted(NamedTuple):
 class _Lifter(ExprMutator):
     """Lifts what is local to one function of the module, and calls it as what it is now.
 
-    `dims` are the shape variables that are known by now in that function itself, in their order.
-    With each is said if it is a dimension, not a scalar.
+    `dims` are the shape variables that are known by now in that function itself. With each is said
+    if it is a dimension, not a scalar.
     """
 
     def __init__(self, lifting: _Lifting, owner: GlobalVar, func: Function) -> None:
@@ -208,6 +208,7 @@ class _Lifter(ExprMutator):
         self.uses = _uses(func)
         self.killed = _killed(func)
         self.dims: dict[prim.Var, bool] = {}
+        self.order: dict[Node, int] = {}  # of definition
         self.lifted: dict[Node, _Lifted] = {}
         self.values: dict[prim.Var, Var] = {}  # of shape variables, as values to be captured
         self.used: dict[Function, list[Node]] = {}  # all variables in local functions
@@ -222,6 +223,10 @@ class _Lifter(ExprMutator):
                     self.write(node, function)  # as it is: what is inside of it has its turn later
                     return False
         return super().enter(node)
+
+    def define(self, var: Var, by: Node) -> None:
+        super().define(var, by)
+        self.order.setdefault(var, len(self.order))
 
     def begin(self, func: Function) -> None:
         if func is self.func:
@@ -248,7 +253,9 @@ class _Lifter(ExprMutator):
         for part in (part for info in infos for part in struct_info_parts(info)):
             if not isinstance(part, (PrimStructInfo, TupleStructInfo)):
                 found.update((v, True) for v in definable_shape_vars(part) if v in found)
-        self.dims.update((v, known) for v, known in found.items() if v not in self.dims)
+        for v, is_dimension in found.items():
+            self.dims.setdefault(v, is_dimension)
+            self.order.setdefault(v, len(self.order))
 
     def _call(self, call: Call) -> Call:
         """A call as it is now. What was known of its result is not derived again."""
@@ -321,14 +328,13 @@ class _Lifter(ExprMutator):
         self, function: Function, var: Var, used: Sequence[Node]
     ) -> tuple[list[Var], tuple[prim.Var, ...], list[prim.Var]]:
         """Variables, sizes and scalars of the scope around a function that it needs."""
-        if self.lifting.direct:  # then each is shown by its name, in the order of its definition
-            inside = set(used)
-            captured = [v for v in self.variables if v in inside and v is not var]
-            dims = [v for v in self.dims if v in inside and self.values.get(v) not in inside]
-            return captured, (), dims
         captured = [v for v in used if isinstance(v, Var) and v in self.variables and v is not var]
-        given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
         dims = [v for v in used if isinstance(v, prim.Var) and v in self.dims]
+        if self.lifting.direct:  # then each is shown by its name, in the order of its definition
+            inside, order = set(used), self.order.__getitem__
+            scalars = [v for v in dims if self.values.get(v) not in inside]
+            return sorted(captured, key=order), (), sorted(scalars, key=order)
+        given = {v for c in captured for v in definable_shape_vars(c.struct_info)}
         missing = [v for v in dims if v not in given and not self._always_given(function, var, v)]
         sizes = tuple([v for v in missing if self.dims[v]])
         return captured, sizes, [v for v in missing if not self.dims[v]]
@@ -418,16 +424,17 @@ def _bind_itself(
 def _uses(function: Function) -> dict[Var, _Uses]:
     """The uses of each function inside a function, by its variable."""
     found = {var: _Uses() for var in _local_functions(function)}
-    for node in compounds(function) if found else ():
-        inside = children(node)
-        for child in {id(c): c for c in inside if isinstance(c, Var) and c in found}.values():
-            uses, mentions = found[child], sum(c is child for c in inside)
-            if isinstance(node, Binding) and node.var is child:
-                mentions -= 1
-            if isinstance(node, Call) and node.op is child:
-                uses.calls.append(node)
-                mentions -= 1
-            uses.as_value = uses.as_value or mentions > 0
+    for node in compounds(function):
+        # A definition and a callee come before arguments, and are no mention as a value.
+        first = node.var if isinstance(node, Binding) else None
+        if isinstance(node, Call) and node.op in found:
+            first = node.op
+            found[node.op].calls.append(node)
+        for child in children(node):
+            if child is first:
+                first = None
+            elif isinstance(child, Var) and child in found:
+                found[child].as_value = True
     return found
 
 
