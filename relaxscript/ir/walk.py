@@ -308,27 +308,35 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
     pending, infos = [expr], list[StructInfo | None]()
     if isinstance(expr, relax.Call):
         pending, infos = [*reversed(expr.args), expr.op], list(expr.sinfo_args)
+    seen: set[int] = set()
     while pending:
         leaf = pending.pop()
         if isinstance(leaf, relax.Var):
             infos.append(leaf.struct_info)
             found[leaf] = None
         elif isinstance(leaf, relax.Tuple):
-            pending.extend(reversed(leaf.fields))
+            if id(leaf) not in seen:
+                seen.add(id(leaf))
+                pending.extend(reversed(leaf.fields))
         elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
             return _relax_variables(expr)
-    return _relax_variables(expr) if any(map(_holds_variables, infos)) else list(found)
+    return _relax_variables(expr) if _hold_variables(infos) else list(found)
 
 
 def _relax_variables(root: Node) -> list[relax.Var]:
     return [v for v in variables(root) if isinstance(v, relax.Var)]
 
 
-def _holds_variables(info: StructInfo | None) -> bool:
-    """True if StructInfo has a variable for a shape."""
-    if info is not None and info.is_compound:
-        return any(map(_holds_variables, parts_of(info)))
-    return isinstance(getattr(info, "shape", None), relax.Var)
+def _hold_variables(infos: list[StructInfo | None]) -> bool:
+    """True if StructInfos, which may share their parts, have a variable for a shape."""
+    seen: set[int] = set()
+    for info in infos:  # which grows
+        if isinstance(getattr(info, "shape", None), relax.Var):
+            return True
+        if info is not None and info.is_compound and id(info) not in seen:
+            seen.add(id(info))
+            infos.extend(parts_of(info))
+    return False
 
 
 def _once(root: Node) -> Iterator[Node]:
