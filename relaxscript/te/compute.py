@@ -105,7 +105,9 @@ def _domain(dom: Any) -> Range:
             message="the domain of an axis is where it begins and where it ends",
             help="write `te.reduce_axis((0, n))`",
         )  # fmt: skip
-    low, high = alike(*_shape_ends(dom))
+    ends = _shape_ends(dom)
+    # A plain number takes the dtype of the other end.
+    low, high = alike(*(given if isinstance(given, int) else e for given, e in zip(dom, ends)))
     return Range(low, high)
 
 

@@ -5,9 +5,10 @@ Source: TVM `te.create_prim_func`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from relaxscript.arith import YES, Facts, prove
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
@@ -130,22 +131,43 @@ class _Maker:
         return self.tb.finish()
 
     def _compute(self, op: ComputeOp) -> None:
-        tb, outputs = self.tb, [self.buffers[t] for t in op.outputs]
+        outputs = [self.buffers[t] for t in op.outputs]
+        # Where there may be nothing to combine, no iteration would start the reduction.
+        apart = any(not self._is_never_empty(axis) for axis in op.reduce_axis)
+        if apart:
+            self._nest(op, "_init", op.axis, lambda _, axes: self._start(op, outputs, axes))
         axes = (*op.axis, *op.reduce_axis)
+        self._nest(
+            op, "", axes, lambda block, axes: self._elements(op, block, outputs, axes, apart)
+        )
+
+    def _nest(
+        self, op: ComputeOp, suffix: str, axes: Sequence[IterVar],
+        body: Callable[[Any, Mapping[Var, Var]], None],
+    ) -> None:  # fmt: skip
+        """A block of an operation in loops over some axes; `body` gets what these are in it."""
+        tb = self.tb
         if not axes:
-            with tb.block(outputs[0].name) as block:
-                self._elements(op, block, outputs, {})
+            with tb.block(self.buffers[op.output(0)].name + suffix) as block:
+                body(block, {})
             return
         domains = [self._domain(axis) for axis in axes]
         loops = [
             Var.make(axis.var.name, domain.extent.dtype) for axis, domain in zip(axes, domains)
         ]
-        kinds = "S" * len(op.axis) + "R" * len(op.reduce_axis)
-        with tb.nest(loops, domains, value=loops, written="T.grid"), tb.block(op.name) as block:
+        kinds = "".join("R" if axis.iter_type == "reduce" else "S" for axis in axes)
+        with (
+            tb.nest(loops, domains, value=loops, written="T.grid"),
+            tb.block(op.name + suffix) as block,
+        ):
             names = _distinct(f"v_{axis.var.name}" for axis in axes)
             inner = block.remap(kinds, loops, names)
             block.annotate(op.attrs) if op.attrs else None
-            self._elements(op, block, outputs, dict(zip((a.var for a in axes), inner)))
+            body(block, dict(zip((a.var for a in axes), inner)))
+
+    def _is_never_empty(self, axis: IterVar) -> bool:
+        extent = self._domain(axis).extent
+        return prove(prim.GT(extent, prim.const(0, extent.dtype)), Facts()) is YES
 
     def _domain(self, axis: IterVar) -> Range:
         """The values of an axis, in the dtype that indices have."""
@@ -156,8 +178,9 @@ class _Maker:
         return Range.make(prim.cast(domain.min, dtype), prim.cast(domain.extent, dtype))
 
     def _elements(
-        self, op: ComputeOp, block: Any, outputs: list[Buffer], axes: Mapping[Var, Var]
-    ) -> None:
+        self, op: ComputeOp, block: Any, outputs: list[Buffer], axes: Mapping[Var, Var],
+        started: bool,
+    ) -> None:  # fmt: skip
         """The statements that compute an element of each output, at `axes`."""
         place = [axes[axis.var] for axis in op.axis]
         first = op.body[0]
@@ -166,11 +189,10 @@ class _Maker:
                 self.tb.store(output, place, self._read(e, axes))
             return
         combiner = first.combiner
-        # Only those values of the reduction that the body names have a buffer.
-        buffers = {e.value_index: b for e, b in zip(op.body, outputs) if isinstance(e, Reduce)}
-        with block.init():
-            for k, start in enumerate(first.init or combiner.identity_element):
-                self.tb.store(buffers[k], place, self._read(start, axes))
+        buffers = _reduced(op, outputs)
+        if not started:
+            with block.init():
+                self._start(op, outputs, axes)
         old = {v: BufferLoad.make(buffers[k], tuple(place)) for k, v in enumerate(combiner.lhs)}
         new = {v: self._read(e, axes) for v, e in zip(combiner.rhs, first.source)}
         values = [substitute(e, {**old, **new}) for e in combiner.result]
@@ -179,6 +201,15 @@ class _Maker:
             return
         with self.tb.if_(self._read(first.condition, axes)), self.tb.then():
             self._combine(values, buffers, place)
+
+    def _start(self, op: ComputeOp, outputs: list[Buffer], axes: Mapping[Var, Var]) -> None:
+        """The statements that write what a reduction starts from."""
+        place = [axes[axis.var] for axis in op.axis]
+        first = op.body[0]
+        assert isinstance(first, Reduce), "only reductions start from something"
+        buffers = _reduced(op, outputs)
+        for k, start in enumerate(first.init or first.combiner.identity_element):
+            self.tb.store(buffers[k], place, self._read(start, axes))
 
     def _combine(
         self, values: Sequence[PrimExpr], buffers: Mapping[int, Buffer], place: Sequence[Var]
@@ -213,6 +244,11 @@ class _Maker:
             block.reads(*(_whole(known[b]) for b in op.input_placeholders))
             block.writes(*(_whole(known[b]) for b in op.output_placeholders))
             self.tb.add(body)
+
+
+def _reduced(op: ComputeOp, outputs: list[Buffer]) -> dict[int, Buffer]:
+    """The buffers of the values of a reduction: only those that the body names have one."""
+    return {e.value_index: b for e, b in zip(op.body, outputs) if isinstance(e, Reduce)}
 
 
 def _alike(node: Node) -> Node | None:

@@ -83,6 +83,27 @@ def test_a_condition_leaves_elements_out_of_a_reduction(target):
     np.testing.assert_array_equal(result, np.cumsum(values) - values)
 
 
+@pytest.mark.parametrize("size", [0, 3, "n"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_reduction_of_nothing_is_what_it_starts_from(target, size):
+    n = te.var("n", "int64") if size == "n" else size
+    x, k = te.placeholder((4, n), name="x"), te.reduce_axis((0, n), name="k")
+    rows = te.compute((4,), lambda i: te.sum(x[i, k], axis=k), name="rows")
+    whole = te.compute((), lambda: te.max(x[0, k], axis=k), name="whole")
+    made = te.create_prim_func([x, rows, whole])
+    check_script(made)
+    # Only where there may be nothing, the start is a block of its own.
+    blocks = [s.name_hint for s in rx.ir.walk.walk(made.body) if isinstance(s, tir.Block)]
+    apart = [] if size == 3 else ["rows_init", "whole_init"]
+    assert sorted(set(blocks) - {"root"}) == sorted(["rows", "whole", *apart])
+    for width in {0: [0], 3: [3], "n": [0, 5]}[size]:
+        values = np.arange(4 * width, dtype="float32").reshape(4, width)
+        sums, most = np.full(4, 7, "float32"), np.full((), 7, "float32")
+        run(made, values, sums, most, target=target)
+        np.testing.assert_array_equal(sums, values.sum(axis=1))
+        np.testing.assert_array_equal(most, values[0].max(initial=-np.inf))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_several_values_are_combined_together(target):
     def later(a, b):
