@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from relaxscript.errors import (
     Diagnostic,
@@ -90,15 +91,23 @@ def diagnose_ill_formed(obj: IRModule | Function) -> Iterator[None]:
     """
     try:
         yield
-    except (DiagnosticError, UnplacedError, InternalError, VMError) as error:
-        if isinstance(error, DiagnosticError) and not _has_no_place(error, caller_span()):
-            raise
-        # Passes bring programs into normal form: that one is not in it is no reason.
-        if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
-            raise DiagnosticError(found) from None
-        if isinstance(error, UnplacedError):
-            raise error.as_diagnostic_error("this call", None) from None
-        raise
+    except REFUSALS as error:
+        explain_refusal(obj, error)
+
+
+REFUSALS = (DiagnosticError, UnplacedError, InternalError, VMError)
+
+
+def explain_refusal(obj: IRModule | Function, error: BaseException) -> NoReturn:
+    """Raise what `diagnose_ill_formed` makes of an error, of the kinds `REFUSALS`."""
+    if isinstance(error, DiagnosticError) and not _has_no_place(error, caller_span()):
+        raise error
+    # Passes bring programs into normal form: that one is not in it is no reason.
+    if found := [wrong for wrong in ill_formed(obj) if wrong.code != "RX0325"]:
+        raise DiagnosticError(found) from None
+    if isinstance(error, UnplacedError):
+        raise error.as_diagnostic_error("this call", None) from None
+    raise error
 
 
 def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:

@@ -572,6 +572,13 @@ class Function(BaseFunc):
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     ret_span: Span | None = field(default=None, place=True)
     is_scope = True
+    # What `walk.compounds` finds in it: most passes ask, and most have nothing to do then.
+    __cached__ = ("known_compounds",)
+
+    if TYPE_CHECKING:
+
+        @property
+        def known_compounds(self) -> tuple[Node, ...] | None: ...
 
     def _check(self) -> None:
         for var in self.params:
@@ -585,3 +592,7 @@ class Function(BaseFunc):
     def is_private(self) -> bool:
         """True if it has no `global_symbol`, so only its module can call it."""
         return self.attrs is None or "global_symbol" not in self.attrs
+
+
+# Keeps what `walk.compounds` found in a function.
+remember_compounds = Function.__dict__["known_compounds"].__set__

@@ -106,6 +106,16 @@ def compounds(root: relax.Expr, without: type[Node] | None = None) -> Iterator[N
     through, which is most of a program: whoever looks for calls or bindings asks here, not `walk`.
     Nodes of the class `without` are left out, with all that is inside of them.
     """
+    if root.__class__ is not relax.Function or without is not None:
+        return _compounds(root, without)
+    known: tuple[Node, ...] | None = root.known_compounds
+    if known is None:
+        known = (*_compounds(root, None),)
+        relax.remember_compounds(root, known)
+    return iter(known)
+
+
+def _compounds(root: Node, without: type[Node] | None) -> Iterator[Node]:
     seen: set[int] = set()
     stack: list[Node] = [root]
     while stack:

@@ -20,10 +20,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
-from relaxscript.analysis.well_formedness import diagnose_ill_formed
+from relaxscript.analysis.well_formedness import REFUSALS, explain_refusal
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
@@ -64,7 +65,7 @@ class Pass(ABC):
     required: ClassVar[tuple[str, ...]] = ()
     traceable: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def info(self) -> PassInfo:
         """Level, name and required passes, as contexts and instruments see them."""
         name = self.name or type(self).__name__
@@ -85,8 +86,10 @@ class Pass(ABC):
                 mod = find_pass(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
-        with diagnose_ill_formed(mod):
+        try:
             result: Any = self.transform(mod, ctx)
+        except REFUSALS as error:
+            explain_refusal(mod, error)
         if not isinstance(result, IRModule):
             raise _gave(info.name, result, "an IRModule")
         ctx.after(result, info)
@@ -195,11 +198,8 @@ class Sequential(Pass):
         for step in self.passes:
             if not isinstance(step, Pass):
                 raise TypeError(f"a Sequential is made of passes, not of {step!r}")
-        self._info = PassInfo(opt_level, name, tuple(required or ()), traceable)
-
-    @property
-    def info(self) -> PassInfo:
-        return self._info
+        # In the place of what the class would say.
+        self.info = PassInfo(opt_level, name, tuple(required or ()), traceable)
 
     def __repr__(self) -> str:
         names = ", ".join(step.info.name for step in self.passes) or "no passes"
