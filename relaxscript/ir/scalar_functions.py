@@ -48,7 +48,8 @@ from .prim_operators import BUILDERS, ScalarLike
 
 __all__ = [
     "DEVICE_FUNCTIONS", "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed",
-    "ceildiv", "if_then_else", "infinity", "max_value", "min_value", "reinterpret",
+    "ceildiv", "if_then_else", "infinity", "match_operands", "max_value", "min_value",
+    "reinterpret",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -68,7 +69,7 @@ def _refuse(row: Intrinsic, parameter: str, dtype: DataType) -> OperandError:
     )
 
 
-def _match_operands(
+def match_operands(
     script_name: str, names: Sequence[str], a: Any, b: Any
 ) -> tuple[PrimExpr, PrimExpr]:
     """Two operands in one dtype; a plain number takes the other's."""
@@ -94,7 +95,7 @@ def _builder(row: Intrinsic) -> Callable[..., PrimExpr]:
 
     def build(*values: PrimExprLike) -> PrimExpr:
         if len(values) == 2 and row.name != "tir.ldexp":
-            args: tuple[PrimExpr, ...] = _match_operands(row.script_name, row.parameters, *values)
+            args: tuple[PrimExpr, ...] = match_operands(row.script_name, row.parameters, *values)
         else:
             args = tuple(
                 operand(row.script_name, n, v) for n, v in zip(row.parameters, values, strict=True)
@@ -201,7 +202,7 @@ def if_then_else(
     condition = operand("if_then_else", "cond", cond)
     if not condition.dtype.is_bool:
         condition = cast(condition, BOOL)
-    yes, no = _match_operands("if_then_else", ("t", "f"), t, f)
+    yes, no = match_operands("if_then_else", ("t", "f"), t, f)
     row = INTRINSICS["tir.if_then_else"]
     return _typed_function(row, Call.make(yes.dtype, row.op, (condition, yes, no)), dtype)
 
@@ -231,7 +232,7 @@ def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
 
 def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:
     def build(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-        return make.make(*_match_operands(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
+        return make.make(*match_operands(name, ("a", "b"), a, b))  # type: ignore[no-any-return]
 
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"A `{make.__name__}` of two scalars in their common dtype."
@@ -240,7 +241,7 @@ def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimE
 
 def ceildiv(lhs: PrimExprLike, rhs: PrimExprLike) -> PrimExpr:
     """Division rounding up: `(lhs + rhs - 1) // rhs`, which is so for positive `rhs`."""
-    a, b = _match_operands("ceildiv", ("lhs", "rhs"), lhs, rhs)
+    a, b = match_operands("ceildiv", ("lhs", "rhs"), lhs, rhs)
     less: PrimExpr = const(b.value - 1, b.dtype) if isinstance(b, IntImm) else b - 1
     return FloorDiv.make(a + less, b)
 

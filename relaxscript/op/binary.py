@@ -6,12 +6,12 @@ Source: numpy's functions of the same names; division of integers as in C (TVM's
 from __future__ import annotations
 
 import functools
-import operator
 from typing import Any
 
 import numpy as np
 
-from relaxscript.opdef.families import elementwise
+from relaxscript.opdef.families import compute_elements, elementwise
+from relaxscript.te import element
 
 from .pieces import apply_elementwise
 
@@ -56,24 +56,27 @@ def _log_add_exp(x: Any, y: Any) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+", te=operator.add)
-subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-", te=operator.sub)
-multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*", te=operator.mul)
-divide       = elementwise("divide",       "number",  _divide,         "The quotient `x1 / x2`; that of integers is rounded towards zero, as in C.", "/")
-floor_divide = elementwise("floor_divide", "number",  _floor_divide,   "The quotient rounded down, Python's `x1 // x2`.", "//")
-mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.")
-floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%")
-power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**")
-atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angle of the point `(x2, x1)`, in radians from -pi to pi.")
+add          = elementwise("add",          "number",  np.add,          "The sum `x1 + x2`; integers wrap around.", "+", te=element.add)
+subtract     = elementwise("subtract",     "number",  np.subtract,     "The difference `x1 - x2`; integers wrap around.", "-", te=element.subtract)
+multiply     = elementwise("multiply",     "number",  np.multiply,     "The product `x1 * x2`, element by element; integers wrap around.", "*", te=element.multiply)
+divide       = elementwise("divide",       "number",  _divide,         "The quotient `x1 / x2`; that of integers is rounded towards zero, as in C.", "/", te=element.divide)
+floor_divide = elementwise("floor_divide", "number",  _floor_divide,   "The quotient rounded down, Python's `x1 // x2`.", "//", te=element.floor_divide)
+mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.", te=element.mod)
+floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%", te=element.floor_mod)
+power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**", te=element.power, ulp=4)
+atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angle of the point `(x2, x1)`, in radians from -pi to pi.", te=element.atan2, ulp=4)
 log_add_exp  = elementwise("log_add_exp",  "float",   _log_add_exp,    "`log(exp(x1) + exp(x2))`, without overflow.")
-maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.")
-minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.")
-logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "True where both `x1` and `x2` are true; both are evaluated.", "and")
-logical_or   = elementwise("logical_or",   "bool",    np.logical_or,   "True where `x1` or `x2` is true; both are evaluated.", "or")
-logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "True where exactly one of `x1` and `x2` is true.")
-bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&")
-bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|")
-bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^")
-left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.", "<<")
-right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.", ">>")
+maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.", te=element.maximum)
+minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.", te=element.minimum)
+logical_and  = elementwise("logical_and",  "bool",    np.logical_and,  "True where both `x1` and `x2` are true; both are evaluated.", "and", te=element.logical_and)
+logical_or   = elementwise("logical_or",   "bool",    np.logical_or,   "True where `x1` or `x2` is true; both are evaluated.", "or", te=element.logical_or)
+logical_xor  = elementwise("logical_xor",  "bool",    np.logical_xor,  "True where exactly one of `x1` and `x2` is true.", te=element.logical_xor)
+bitwise_and  = elementwise("bitwise_and",  "bits",    np.bitwise_and,  "The bits that are set in both `x1` and `x2`.", "&", te=element.bitwise_and)
+bitwise_or   = elementwise("bitwise_or",   "bits",    np.bitwise_or,   "The bits that are set in `x1` or `x2`.", "|", te=element.bitwise_or)
+bitwise_xor  = elementwise("bitwise_xor",  "bits",    np.bitwise_xor,  "The bits that are set in exactly one of `x1` and `x2`.", "^", te=element.bitwise_xor)
+left_shift   = elementwise("left_shift",   "integer", np.left_shift,   "`x1` with its bits moved up by `x2`; bits that leave are lost.", "<<", te=element.left_shift)
+right_shift  = elementwise("right_shift",  "integer", np.right_shift,  "`x1` with its bits moved down by `x2`; the sign stays.", ">>", te=element.right_shift)
 # fmt: on
+
+# The logarithm of the sum may cancel what is larger.
+compute_elements(log_add_exp, element.log_add_exp, ulp=4, sums=4)

@@ -15,7 +15,8 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.te.topi.broadcast import elementwise as of_elements
+from relaxscript.te.topi.broadcast import BROADCAST, elements
+from relaxscript.te.topi.elementwise import ELEMWISE
 
 from .compute import ComputeContext
 from .context import InferContext
@@ -37,6 +38,7 @@ from .shapes import (
 __all__ = [
     "binary_rule",
     "comparison",
+    "compute_elements",
     "elementwise",
     "reduce_info",
     "reduction",
@@ -60,16 +62,19 @@ def _operand(name: str, wants: str) -> Parameter:
     return Parameter(name, "operand", wants=wants, annotation=annotation)
 
 
-def _compute_elements(operator: Operator, te: _Meaning | None, ulp: float) -> None:
+def compute_elements(
+    operator: Operator, te: _Meaning | None, ulp: float = 0, sums: float = 0
+) -> None:
     """Declare the compute of an operator whose elements are `te` of those of its operands."""
     if te is None:
         return
-    name = f"T_{operator.script_name}"
+    name = f"T_{operator.__name__}"
 
-    @operator.compute(ulp=ulp)
+    @operator.compute(ulp=ulp, sums=sums)
     def rule(context: ComputeContext, *operands: Any, **attributes: Any) -> Any:
         given = functools.partial(te, **attributes) if attributes else te
-        return of_elements(f"R.{operator.script_name}", given, operands, name)
+        tag = BROADCAST if len(operands) > 1 else ELEMWISE
+        return elements(context.shape, given, operands, name, tag)
 
 
 # ---------------------------------------------------------------- two operands, element by element
@@ -86,7 +91,7 @@ def elementwise(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts))
-    _compute_elements(operator, te, ulp)
+    compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts))
     return operator
 
@@ -99,7 +104,7 @@ def comparison(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol)
     operator.infer_rule(binary_rule(accepts, _BOOL))
-    _compute_elements(operator, te, ulp)
+    compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
@@ -212,7 +217,7 @@ def unary(
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
     operator.infer_rule(unary_rule(accepts, result, operand))
-    _compute_elements(operator, te, ulp)
+    compute_elements(operator, te, ulp)
     return operator
 
 

@@ -13,21 +13,23 @@ from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.numeric import logistic, smooth, widen
 from relaxscript.op.pieces import PIECE, apply_by_pieces
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.families import unary, unary_rule
+from relaxscript.opdef.families import compute_elements, unary, unary_rule
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
+from relaxscript.te import activation as te
 
 __all__ = [
     "gelu", "gelu_tanh", "leakyrelu", "log_softmax", "relu", "selu", "silu", "softmax", "softplus",
 ]  # fmt: skip
 
-_SELU_ALPHA = 1.6732632423543772
-_SELU_SCALE = 1.0507009873554805
 
-
-def _activation(name: str, accepts: str, meaning: Any, doc: str) -> Operator:
-    return unary(f"nn.{name}", accepts, meaning, doc, operand="data")
+def _activation(
+    name: str, accepts: str, meaning: Any, doc: str, te: Any, ulp: float = 0, sums: float = 0
+) -> Operator:
+    operator = unary(f"nn.{name}", accepts, meaning, doc, operand="data")
+    compute_elements(operator, te, ulp, sums)
+    return operator
 
 
 def _relu(x: Any) -> Any:
@@ -47,8 +49,8 @@ def _gelu_tanh(x: Any) -> Any:
 def _selu(x: Any) -> Any:
     below = np.minimum(x, 0)
     below = np.expm1(below)
-    below *= _SELU_ALPHA * _SELU_SCALE
-    below += np.maximum(x, 0) * _SELU_SCALE
+    below *= te.SELU_ALPHA * te.SELU_SCALE
+    below += np.maximum(x, 0) * te.SELU_SCALE
     return below
 
 
@@ -63,11 +65,11 @@ def _finite_below(x: Any) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.")
-gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.")
-gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.")
-selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).")
-silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.")
+relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.", te=te.relu)
+gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.", te=te.gelu, ulp=1, sums=2)
+gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.", te=te.gelu_tanh, ulp=6)
+selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).", te=te.selu, ulp=8)
+silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.", te=te.silu, ulp=6)
 # fmt: on
 
 
@@ -95,6 +97,8 @@ def softplus(data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor
 
 leakyrelu.infer_rule(unary_rule("float", operand="data"))
 softplus.infer_rule(unary_rule("float", operand="data"))
+compute_elements(leakyrelu, te.leaky_relu)
+compute_elements(softplus, te.softplus, ulp=6)
 
 
 def _shift(x: Any, axis: int) -> Any:

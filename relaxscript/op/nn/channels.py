@@ -12,6 +12,7 @@ from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.unary import clip
 from relaxscript.opdef.composite import composite_op
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -28,6 +29,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.te import tensor as te, topi
 
 __all__ = ["batch_flatten", "pixel_shuffle", "prelu", "relu6"]
 
@@ -61,6 +63,12 @@ def _(
     if dtype is data.dtype and vdevice is data.vdevice:
         return data
     return tensor_of(dims, dtype, vdevice, data.ndim)
+
+
+@prelu.compute()
+def _(context: ComputeContext, data: te.Tensor, alpha: te.Tensor, axis: int = 1) -> te.Tensor:
+    made: te.Tensor = topi.nn.prelu(data, alpha, axis)
+    return made
 
 
 @composite_op("nn.relu6")

@@ -16,16 +16,15 @@ from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
-from relaxscript.ir.prim_operators import BUILDERS
-from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.te import element
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.tensor import TENSOR_OPERATORS, Tensor, TensorSlice, as_element
 
 __all__ = [
     "add", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal",
     "floor_divide", "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal",
-    "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply",
-    "not_equal", "power", "right_shift", "subtract",
+    "log_add_exp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod",
+    "multiply", "not_equal", "power", "right_shift", "subtract",
 ]  # fmt: skip
 
 BROADCAST = "broadcast"
@@ -72,18 +71,25 @@ def elementwise(
 ) -> Any:  # fmt: skip
     """The tensor of `function` of the elements of operands, or the scalar where all are scalars."""
     given = [_operand(e) for e in operands]
-    tensors = [e for e in given if isinstance(e, Tensor)]
-    if not tensors:
+    shapes = [e.shape for e in given if isinstance(e, Tensor)]
+    if not shapes:
         return as_element(function(*given))
-    shape = broadcast_shapes(callee, [t.shape for t in tensors])
+    return elements(broadcast_shapes(callee, shapes), function, given, name, tag)
 
-    def element(*indices: Var) -> Any:
+
+def elements(
+    shape: Sequence[PrimExpr], function: Callable[..., Any], operands: Sequence[Any], name: str,
+    tag: str = BROADCAST,
+) -> Any:  # fmt: skip
+    """The tensor of a shape whose elements are `function` of those of operands broadcast to it."""
+
+    def at(*indices: Var) -> Any:
         return function(*(
-            e[broadcast_indices(e, indices)] if isinstance(e, Tensor) else e for e in given
+            e[broadcast_indices(e, indices)] if isinstance(e, Tensor) else e for e in operands
         ))  # fmt: skip
 
     names = [f"ax{axis}" for axis in range(len(shape))]
-    return compute(shape, element, name=name, tag=tag, varargs_names=names)
+    return compute(shape, at, name=name, tag=tag, varargs_names=names)
 
 
 def _operand(value: Any) -> Any:
@@ -121,34 +127,31 @@ def _binary(name: str, function: Callable[[Any, Any], Any], doc: str) -> Callabl
     return binary
 
 
-def _logical_xor(a: Any, b: Any) -> PrimExpr:
-    return prim.NE(a, b)
-
-
-add = _binary("add", BUILDERS["+"], "The sums `lhs + rhs`.")
-subtract = _binary("subtract", BUILDERS["-"], "The differences `lhs - rhs`.")
-multiply = _binary("multiply", BUILDERS["*"], "The products `lhs * rhs`.")
-divide = _binary("divide", BUILDERS["/"], "The quotients `lhs / rhs`.")
-floor_divide = _binary("floor_divide", FUNCTIONS["floordiv"], "The quotients, rounded down.")
-mod = _binary("mod", FUNCTIONS["floormod"], "The remainders, with the sign of `rhs`.")
-floor_mod = _binary("floor_mod", FUNCTIONS["floormod"], "The remainders, with the sign of `rhs`.")
-maximum = _binary("maximum", FUNCTIONS["max"], "The greater elements.")
-minimum = _binary("minimum", FUNCTIONS["min"], "The lesser elements.")
-power = _binary("power", FUNCTIONS["pow"], "`lhs` to the power of `rhs`.")
-left_shift = _binary("left_shift", FUNCTIONS["shift_left"], "`lhs` shifted left by `rhs` bits.")
-right_shift = _binary("right_shift", FUNCTIONS["shift_right"], "`lhs` shifted right.")
-bitwise_and = _binary("bitwise_and", FUNCTIONS["bitwise_and"], "The bits that both have.")
-bitwise_or = _binary("bitwise_or", FUNCTIONS["bitwise_or"], "The bits that either has.")
-bitwise_xor = _binary("bitwise_xor", FUNCTIONS["bitwise_xor"], "The bits that one of them has.")
-logical_and = _binary("logical_and", prim.And, "Whether both hold.")
-logical_or = _binary("logical_or", prim.Or, "Whether one holds, or both.")
-logical_xor = _binary("logical_xor", _logical_xor, "Whether one holds, and not both.")
-greater = _binary("greater", BUILDERS[">"], "Whether `lhs > rhs`.")
-greater_equal = _binary("greater_equal", BUILDERS[">="], "Whether `lhs >= rhs`.")
-less = _binary("less", BUILDERS["<"], "Whether `lhs < rhs`.")
-less_equal = _binary("less_equal", BUILDERS["<="], "Whether `lhs <= rhs`.")
-equal = _binary("equal", BUILDERS["=="], "Whether `lhs == rhs`.")
-not_equal = _binary("not_equal", BUILDERS["!="], "Whether `lhs != rhs`.")
+add = _binary("add", element.add, "The sums `lhs + rhs`.")
+subtract = _binary("subtract", element.subtract, "The differences `lhs - rhs`.")
+multiply = _binary("multiply", element.multiply, "The products `lhs * rhs`.")
+divide = _binary("divide", element.divide, "The quotients; of integers rounded towards zero.")
+floor_divide = _binary("floor_divide", element.floor_divide, "The quotients, rounded down.")
+mod = _binary("mod", element.mod, "The remainders, with the sign of `lhs`.")
+floor_mod = _binary("floor_mod", element.floor_mod, "The remainders, with the sign of `rhs`.")
+maximum = _binary("maximum", element.maximum, "The greater elements; NaN where one is.")
+minimum = _binary("minimum", element.minimum, "The lesser elements; NaN where one is.")
+power = _binary("power", element.power, "`lhs` to the power of `rhs`.")
+log_add_exp = _binary("log_add_exp", element.log_add_exp, "`log(exp(lhs) + exp(rhs))`.")
+left_shift = _binary("left_shift", element.left_shift, "`lhs` shifted left by `rhs` bits.")
+right_shift = _binary("right_shift", element.right_shift, "`lhs` shifted right; the sign stays.")
+bitwise_and = _binary("bitwise_and", element.bitwise_and, "The bits that both have.")
+bitwise_or = _binary("bitwise_or", element.bitwise_or, "The bits that either has.")
+bitwise_xor = _binary("bitwise_xor", element.bitwise_xor, "The bits that one of them has.")
+logical_and = _binary("logical_and", element.logical_and, "Whether both hold.")
+logical_or = _binary("logical_or", element.logical_or, "Whether one holds, or both.")
+logical_xor = _binary("logical_xor", element.logical_xor, "Whether one holds, and not both.")
+greater = _binary("greater", element.greater, "Whether `lhs > rhs`.")
+greater_equal = _binary("greater_equal", element.greater_equal, "Whether `lhs >= rhs`.")
+less = _binary("less", element.less, "Whether `lhs < rhs`.")
+less_equal = _binary("less_equal", element.less_equal, "Whether `lhs <= rhs`.")
+equal = _binary("equal", element.equal, "Whether `lhs == rhs`.")
+not_equal = _binary("not_equal", element.not_equal, "Whether `lhs != rhs`.")
 
 TENSOR_OPERATORS.update({
     "+": add, "-": subtract, "*": multiply, "/": divide, "//": floor_divide, "%": floor_mod,

@@ -13,6 +13,7 @@ from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.te import element
 from relaxscript.te.tensor import TENSOR_OPERATORS
 
 from .broadcast import elementwise
@@ -73,13 +74,6 @@ def _intrinsic(name: str, doc: str) -> Callable[..., Any]:
     return _unary(name, FUNCTIONS[name], doc)
 
 
-def _sign(x: PrimExpr) -> PrimExpr:
-    zero, one = prim.const(0, x.dtype), prim.const(1, x.dtype)
-    below = prim.const(-1, x.dtype) if x.dtype.kind != "uint" else zero
-    otherwise = x if x.dtype.is_float else zero  # NaN and the zeros keep what they are
-    return prim.Select(x > zero, one, prim.Select(x < zero, below, otherwise))
-
-
 abs = _intrinsic("abs", "The absolute values.")
 acos = _intrinsic("acos", "The angles, in radians, of which these are the cosines.")
 acosh = _intrinsic("acosh", "The inverse of `cosh`.")
@@ -87,7 +81,7 @@ asin = _intrinsic("asin", "The angles, in radians, of which these are the sines.
 asinh = _intrinsic("asinh", "The inverse of `sinh`.")
 atan = _intrinsic("atan", "The angles, in radians, of which these are the tangents.")
 atanh = _intrinsic("atanh", "The inverse of `tanh`.")
-bitwise_not = _intrinsic("bitwise_not", "The bits, each the other way.")
+bitwise_not = _unary("bitwise_not", element.bitwise_not, "The bits, each the other way.")
 ceil = _intrinsic("ceil", "The least whole numbers that are not less.")
 cos = _intrinsic("cos", "The cosines of angles in radians.")
 cosh = _intrinsic("cosh", "The hyperbolic cosines.")
@@ -101,16 +95,16 @@ isnan = _intrinsic("isnan", "Whether elements are NaN.")
 log = _intrinsic("log", "The natural logarithms.")
 log10 = _intrinsic("log10", "The logarithms to base 10.")
 log2 = _intrinsic("log2", "The logarithms to base 2.")
-logical_not = _unary("logical_not", prim.Not, "Whether elements are false.")
-negative = _unary("negative", lambda x: -x, "The elements with the other sign.")
-round = _intrinsic("round", "The nearest whole numbers, of two the even one.")
-rsqrt = _intrinsic("rsqrt", "One over the square roots.")
-sigmoid = _intrinsic("sigmoid", "1 / (1 + exp(-x)).")
-sign = _unary("sign", _sign, "-1, 0 or 1 by the sign of the elements; NaN stays NaN.")
+logical_not = _unary("logical_not", element.logical_not, "Whether elements are false.")
+negative = _unary("negative", element.negative, "The elements with the other sign.")
+round = _unary("round", FUNCTIONS["nearbyint"], "The nearest whole numbers, of two the even one.")
+rsqrt = _unary("rsqrt", element.rsqrt, "One over the square roots.")
+sigmoid = _unary("sigmoid", element.sigmoid, "1 / (1 + exp(-x)).")
+sign = _unary("sign", element.sign, "-1, 0 or 1 by the sign of the elements; NaN stays NaN.")
 sin = _intrinsic("sin", "The sines of angles in radians.")
 sinh = _intrinsic("sinh", "The hyperbolic sines.")
 sqrt = _intrinsic("sqrt", "The square roots.")
-square = _unary("square", lambda x: x * x, "The elements times themselves.")
+square = _unary("square", element.square, "The elements times themselves.")
 tan = _intrinsic("tan", "The tangents of angles in radians.")
 tanh = _intrinsic("tanh", "The hyperbolic tangents.")
 trunc = _intrinsic("trunc", "The elements without what is behind the point.")
@@ -124,7 +118,7 @@ def clip(x: Any, a_min: Any, a_max: Any) -> Any:
 
     def bounded(e: PrimExpr) -> PrimExpr:
         low, high = (prim.like(bound, e) for bound in (a_min, a_max))
-        return prim.Max(prim.Min(e, high), low)
+        return element.clip(e, low, high)
 
     return elementwise("topi.clip", bounded, (x,), "compute", ELEMWISE)
 

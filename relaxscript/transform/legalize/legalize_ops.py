@@ -183,7 +183,7 @@ class _Legalizer(ExprMutator):
                 arguments.scalar(dim)
         context = ComputeContext(substitute(out, arguments.variables))
         made = operator.rules["compute"](context, *given, **operator.attributes(call))
-        name = operator.script_name.replace(".", "_")
+        name = operator.__name__
         function = make_te_function(arguments, made, name)
         return self.builder.add_func(function.function, name), function, tuple(variables)
 
