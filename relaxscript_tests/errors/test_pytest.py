@@ -34,7 +34,7 @@ FUNCTION = """@R.function
             'there is no pass "Normalise"',
         ),
         (
-            FUNCTION.format(x="x") + "    rx.build(f, relax_pipeline='zero')",
+            FUNCTION.format(x="x") + "    rx.build(f, relax_pipeline=['Normalize'])",
             "which the pass `VMShapeLower` lowers",
         ),
         (FUNCTION.format(x="x") + "    rx.jit(f).f(np.ones(3))", "expected a tensor of shape"),
