@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import NO, YES, prove_equal
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -26,6 +28,16 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.te import Tensor as TETensor, compute
+from relaxscript.te.topi.einsum import (
+    ELLIPSIS,
+    Label,
+    labels_of,
+    letters_of,
+    named_products,
+    parse_subscripts,
+)
+from relaxscript.te.topi.linear_algebra import rounded
 
 from .numeric import accumulator
 from .pieces import PIECE, pieces
@@ -33,11 +45,8 @@ from .pieces import PIECE, pieces
 __all__ = ["einsum", "outer"]
 
 
-_ELLIPSIS = "..."
 # How many elements are converted at once; of more, numpy converts some whenever it takes them.
 _CONVERTED = 8 * PIECE
-# An axis by its letter; those of an ellipsis count from its end: -1 is the last.
-_Label = str | int
 
 
 @op()
@@ -49,11 +58,11 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     result has the axes behind "->"; without it, those of "..." and then, in alphabetical order,
     those whose letter is there once. The others are added up, floats in a wider type.
     """
-    inputs, output = _parse_subscripts(subscripts)
-    further = max(x.ndim - len(_letters(term)) for x, term in zip(operands, inputs))
-    axes = [_labels(term, x.ndim) for x, term in zip(operands, inputs)]
-    wanted = _labels(output, len(_letters(output)) + (further if _ELLIPSIS in output else 0))
-    sizes: dict[_Label, int] = {}
+    inputs, output = parse_subscripts(subscripts)
+    further = max(x.ndim - len(letters_of(term)) for x, term in zip(operands, inputs))
+    axes = [labels_of(term, x.ndim) for x, term in zip(operands, inputs)]
+    wanted = labels_of(output, len(letters_of(output)) + (further if ELLIPSIS in output else 0))
+    sizes: dict[Label, int] = {}
     for x, own in zip(operands, axes):
         for size, label in zip(x.shape, own):
             sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
@@ -74,46 +83,21 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     return result
 
 
-def _parse_subscripts(subscripts: str) -> tuple[list[str], str]:
-    """The axes of each operand, and those of the result; raises `OperandError` (RX0204)."""
-    text = subscripts.replace(" ", "")
-    left, arrow, output = text.partition("->")
-    inputs = left.split(",")
-    letters = "".join(_letters(term) for term in inputs)
-    if not all(c.isascii() and c.isalpha() for c in letters + _letters(output)):
-        raise _unreadable(
-            subscripts, 'subscripts have the form "ij,jk->ik": letters, commas, `...` and one arrow'
-        )
-    dots = _ELLIPSIS if _ELLIPSIS in left else ""
-    if not arrow:
-        output = dots + "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
-    unknown = [c for c in _letters(output) if c not in letters]
-    if unknown:
-        raise _unreadable(subscripts, f"`{unknown[0]}` is an axis of the result, and of no operand")
-    if len(set(_letters(output))) < len(_letters(output)):
-        raise _unreadable(subscripts, "an axis appears twice in the result")
-    if dots not in output:
-        raise _unreadable(subscripts, "the axes of `...` are missing in the result")
-    return inputs, output
-
-
-def _letters(term: str) -> str:
-    """The letters of one operand or of the result, without its ellipsis."""
-    return term.replace(_ELLIPSIS, "", 1)
-
-
-def _unreadable(subscripts: str, rule: str) -> OperandError:
-    return OperandError("subscripts", f'is "{subscripts}"', message=rule, code="RX0204")
+@einsum.compute(sums=4)
+def _(context: ComputeContext, operands: tuple[TETensor, ...], subscripts: str) -> TETensor:
+    dtype = context.dtype
+    made = named_products(operands, subscripts, DataType(accumulator(dtype.numpy)))
+    return rounded(made, dtype)
 
 
 @einsum.attribute_rule
 def _(subscripts: str) -> None:
-    _parse_subscripts(subscripts)
+    parse_subscripts(subscripts)
 
 
 @einsum.infer_rule
 def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts: str) -> StructInfo:
-    inputs, output = _parse_subscripts(subscripts)
+    inputs, output = parse_subscripts(subscripts)
     if len(inputs) != len(operands):
         raise OperandError(
             "operands",
@@ -122,19 +106,19 @@ def _(context: InferContext, operands: tuple[TensorStructInfo, ...], subscripts:
         )
     named = {f"operands[{index}]": info for index, info in enumerate(operands)}
     dtype, vdevice = common_dtype(named), common_vdevice(named)
-    sizes: dict[_Label, list[PrimExpr | None]] = {}
+    sizes: dict[Label, list[PrimExpr | None]] = {}
     further: list[int] = []
     for (name, info), term in zip(named.items(), inputs):
         require_dtype(name, info.dtype, "number")
         rank = _rank(name, info, term)
-        if _ELLIPSIS in term:
-            further.append(rank - len(_letters(term)) if rank >= 0 else -1)
-        labels = _labels(term, max(rank, len(_letters(term))))
+        if ELLIPSIS in term:
+            further.append(rank - len(letters_of(term)) if rank >= 0 else -1)
+        labels = labels_of(term, max(rank, len(letters_of(term))))
         _measure(context, name, labels, dims_of(info), sizes)
-    if _ELLIPSIS in output and -1 in further:
+    if ELLIPSIS in output and -1 in further:
         return tensor_of(None, dtype, vdevice)
-    rank = len(_letters(output)) + max(further, default=0)
-    dims = [_size(context, sizes[label]) for label in _labels(output, rank)]
+    rank = len(letters_of(output)) + max(further, default=0)
+    dims = [_size(context, sizes[label]) for label in labels_of(output, rank)]
     known = [dim for dim in dims if dim is not None]
     return tensor_of(known if len(known) == rank else None, dtype, vdevice, rank)
 
@@ -143,34 +127,28 @@ def _rank(name: str, info: TensorStructInfo, term: str) -> int:
     """The number of axes of an operand, or -1; its letters do not describe more, or fewer."""
     dims = dims_of(info)
     rank = info.ndim if dims is None else len(dims)
-    letters = len(_letters(term))
-    if rank < 0 or rank == letters or (rank > letters and _ELLIPSIS in term):
+    letters = len(letters_of(term))
+    if rank < 0 or rank == letters or (rank > letters and ELLIPSIS in term):
         return rank
     raise OperandError(
         name,
         shape_fact(info, dims),
         also={"subscripts": f'has "{term}" for it'},
         help="there is a letter for each axis"
-        if _ELLIPSIS not in term
+        if ELLIPSIS not in term
         else "there is an axis for each letter",
     )
-
-
-def _labels(term: str, rank: int) -> list[_Label]:
-    """The names of the axes; an ellipsis takes what the letters leave of the `rank`."""
-    before, _, after = term.partition(_ELLIPSIS)
-    return [*before, *range(len(before) + len(after) - rank, 0), *after]
 
 
 def _measure(
     context: InferContext,
     name: str,
-    labels: Sequence[_Label],
+    labels: Sequence[Label],
     dims: Sequence[PrimExpr] | None,
-    sizes: dict[_Label, list[PrimExpr | None]],
+    sizes: dict[Label, list[PrimExpr | None]],
 ) -> None:
     """Take note of the size of each axis, None for unknown; each two are equal, or one is 1."""
-    own: dict[_Label, PrimExpr] = {}
+    own: dict[Label, PrimExpr] = {}
     for axis, label in enumerate(labels):
         seen = sizes.setdefault(label, [])
         if dims is None:
@@ -193,10 +171,10 @@ def _measure(
 
 
 def _size_mismatch(
-    name: str, axis: int, label: _Label, known: PrimExpr, dim: PrimExpr
+    name: str, axis: int, label: Label, known: PrimExpr, dim: PrimExpr
 ) -> tuple[OperandError, str]:
     """The error for sizes of an axis that do not go together, and the name of that axis."""
-    letter = label if isinstance(label, str) else _ELLIPSIS
+    letter = label if isinstance(label, str) else ELLIPSIS
     fact = f"has {dim_text(dim)} elements along axis {axis}, `{letter}`"
     also = {"subscripts": f"has {dim_text(known)} elements for `{letter}` elsewhere"}
     return OperandError(name, fact, also=also), f"axis {axis} of `{name}`, `{letter}`,"
@@ -219,6 +197,11 @@ def _size(context: InferContext, sizes: Sequence[PrimExpr | None]) -> PrimExpr |
 def outer(x1: Tensor, x2: Tensor) -> Tensor:
     """Each element of `x1`, of rank 1, times each of `x2`."""
     return np.asarray(x1[:, None] * x2)
+
+
+@outer.compute()
+def _(context: ComputeContext, x1: TETensor, x2: TETensor) -> Any:
+    return compute(context.shape, lambda i, j: x1[i] * x2[j], name="outer")
 
 
 @outer.infer_rule

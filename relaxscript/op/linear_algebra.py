@@ -10,6 +10,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.composite import composite_op
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -25,6 +26,8 @@ from relaxscript.opdef.shapes import (
     same_dims,
     tensor_of,
 )
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.linear_algebra import matrix_product, rounded
 
 from .binary import add
 from .manipulate import permute_dims
@@ -48,6 +51,14 @@ def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
         return product
     product = np.matmul(x1.astype(inner, copy=False), x2.astype(inner, copy=False))
     return np.asarray(product).astype(dtype, copy=False)
+
+
+@matmul.compute(sums=2)
+def _(
+    context: ComputeContext, x1: TETensor, x2: TETensor, out_dtype: DataType | None = None
+) -> TETensor:
+    inner = DataType(product_dtype(context.dtype.numpy))
+    return rounded(matrix_product(context.shape, x1, x2, dtype=inner), context.dtype)
 
 
 @matmul.infer_rule

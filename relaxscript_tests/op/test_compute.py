@@ -68,13 +68,11 @@ def assert_near(operator: Operator, sample: Sample, found: Any, expected: Any) -
             assert same_numbers(one, other), f"{sample}: {one} for {other}"
             continue
         a, b = one.astype(np.float64), other.astype(np.float64)
-        unit = ulp_of(other)
-        allowed = operator.accuracy.ulp * unit
-        if size is not None:
-            allowed = allowed + operator.accuracy.sums * epsilon(other.dtype) * np.abs(
-                size.astype(np.float64)
-            )
         with np.errstate(invalid="ignore"):
+            allowed = operator.accuracy.ulp * ulp_of(other)
+            if size is not None:
+                terms = np.abs(size.astype(np.float64))
+                allowed = allowed + operator.accuracy.sums * epsilon(other.dtype) * terms
             near = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
         assert near.all(), f"{sample}: {one} for {other}"
 

@@ -5,9 +5,14 @@ Names and parameters are those of `tvm.topi`; `nn/` is `topi.nn`. Start reading 
 
 from __future__ import annotations
 
-from . import broadcast, elementwise, nn, tensor
+from . import broadcast, elementwise, linear_algebra, nn, tensor
 from .broadcast import *  # noqa: F403
+from .einsum import einsum
 from .elementwise import *  # noqa: F403
+from .linear_algebra import *  # noqa: F403
 from .tensor import *  # noqa: F403
 
-__all__ = [*broadcast.__all__, *elementwise.__all__, "nn", *tensor.__all__]
+__all__ = [
+    *broadcast.__all__, "einsum", *elementwise.__all__, *linear_algebra.__all__, "nn",
+    *tensor.__all__,
+]  # fmt: skip
