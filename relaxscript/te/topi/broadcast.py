@@ -56,13 +56,22 @@ def broadcast_shapes(callee: str, shapes: Sequence[Sequence[PrimExpr]]) -> list[
     return found
 
 
-def broadcast_indices(tensor: Tensor, indices: Sequence[Any]) -> tuple[Any, ...]:
-    """The indices of the element of a tensor that belongs to `indices` of the common shape."""
-    own = indices[len(indices) - tensor.ndim :] if tensor.ndim else ()
-    return tuple(
-        prim.const(0, size.dtype) if is_one(size) else index
-        for size, index in zip(tensor.shape, own)
-    )
+def repeated(index: PrimExpr, size: PrimExpr, common: PrimExpr) -> PrimExpr:
+    """The index of an axis of `size` that is `common` elements long, or 1 and repeated."""
+    if is_one(size):
+        return prim.const(0, size.dtype)
+    if is_one(common) or prove_equal(size, common) is YES:
+        return index
+    return prim.Min(index, size - 1)  # one of the two, which only the run shows
+
+
+def broadcast_indices(
+    tensor: Tensor, indices: Sequence[Any], shape: Sequence[PrimExpr]
+) -> tuple[Any, ...]:
+    """The indices of the element of a tensor that belongs to `indices` of the common `shape`."""
+    skip = len(indices) - tensor.ndim
+    places = zip(indices[skip:], tensor.shape, shape[skip:])
+    return tuple(repeated(index, size, common) for index, size, common in places)
 
 
 def elementwise(
@@ -85,7 +94,8 @@ def elements(
 
     def at(*indices: Var) -> Any:
         return function(*(
-            e[broadcast_indices(e, indices)] if isinstance(e, Tensor) else e for e in operands
+            e[broadcast_indices(e, indices, shape)] if isinstance(e, Tensor) else e
+            for e in operands
         ))  # fmt: skip
 
     names = [f"ax{axis}" for axis in range(len(shape))]
@@ -112,8 +122,8 @@ def broadcast_to(data: Tensor, shape: Sequence[Any]) -> Any:
             message="`topi.broadcast_to` gives a tensor at least as many axes as it has",
         )  # fmt: skip
     return compute(
-        wanted, lambda *i: data[broadcast_indices(data, i)], name="T_broadcast_to", tag=BROADCAST,
-        varargs_names=[f"ax{axis}" for axis in range(len(wanted))],
+        wanted, lambda *i: data[broadcast_indices(data, i, wanted)], name="T_broadcast_to",
+        tag=BROADCAST, varargs_names=[f"ax{axis}" for axis in range(len(wanted))],
     )  # fmt: skip
 
 

@@ -15,8 +15,7 @@ from relaxscript.te import reduction
 from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
 
-from .broadcast import is_one
-from .linear_algebra import repeated
+from .broadcast import is_one, repeated
 
 __all__ = ["einsum"]
 

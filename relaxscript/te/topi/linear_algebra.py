@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.arith import NO, YES, format_expr, prove_equal
+from relaxscript.arith import NO, format_expr, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
@@ -15,7 +15,7 @@ from relaxscript.te import reduction
 from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
 
-from .broadcast import broadcast_shapes, is_one
+from .broadcast import broadcast_shapes, repeated
 from .elementwise import cast
 
 __all__ = ["matmul"]
@@ -26,15 +26,6 @@ MATMUL = "matmul"
 def rounded(tensor: Tensor, dtype: DataType) -> Tensor:
     """A tensor in another dtype, or itself: the last step of a sum in a wider one."""
     return tensor if tensor.dtype is dtype else cast(tensor, dtype)
-
-
-def repeated(index: PrimExpr, size: PrimExpr, common: PrimExpr) -> PrimExpr:
-    """The index of an axis of `size` that is `common` elements long, or 1 and repeated."""
-    if is_one(size):
-        return prim.const(0, size.dtype)
-    if is_one(common) or prove_equal(size, common) is YES:
-        return index
-    return prim.Min(index, size - 1)  # one of the two, which only the run shows
 
 
 @report_as("topi")
@@ -100,4 +91,10 @@ def matrix_product(
         product = at(a, indices, left, transpose_a) * at(b, indices, right, transpose_b)
         return reduction.sum(product, axis=k)
 
-    return compute(shape, element, name=name, tag=tag, varargs_names=names or None)
+    return compute(
+        shape,
+        element,
+        name=name,
+        tag=tag,
+        varargs_names=names if len(names) == len(shape) else None,
+    )
