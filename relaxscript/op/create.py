@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operands import number_constant, wrong_kind
-from relaxscript.opdef.operator import op
+from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import (
     DType,
     Parameter,
@@ -24,6 +27,8 @@ from relaxscript.opdef.parameters import (
     convert_attribute,
 )
 from relaxscript.opdef.shapes import dims_of, of_shape, require_dtype
+from relaxscript.te import element, tensor as te
+from relaxscript.te.topi import tensor
 
 __all__ = ["full", "full_like", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"]
 
@@ -84,6 +89,11 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return of_shape(call.args[0], shape, _LIKE.replace(dtype=dtype, vdevice=value.vdevice))
 
 
+@full.compute()
+def _(context: ComputeContext, shape: Any, fill_value: Any, dtype: DataType | None) -> te.Tensor:
+    return tensor.filled(context.shape, context.dtype, fill_value, "T_full")
+
+
 @op(alike=())
 def full_like(x: Tensor, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
     """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
@@ -108,6 +118,11 @@ def _(
 ) -> StructInfo:
     _require_single(fill_value)
     return _with_dtype(x, dtype)
+
+
+@full_like.compute()
+def _(context: ComputeContext, x: Any, fill_value: Any, dtype: DataType | None) -> te.Tensor:
+    return tensor.filled(context.shape, context.dtype, fill_value, "T_full_like")
 
 
 def _with_dtype(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
@@ -162,6 +177,21 @@ zeros_like.infer_rule(_like_rule)
 ones_like.infer_rule(_like_rule)
 
 
+def _compute_of_value(operator: Operator, value: Callable[[DataType], PrimExpr]) -> None:
+    """Declare the compute of an operator whose elements are all `value` of their dtype."""
+
+    @operator.compute()
+    def rule(context: ComputeContext, given: Any, dtype: DataType | None) -> te.Tensor:
+        name = f"T_{operator.__name__}"
+        return tensor.filled(context.shape, context.dtype, value(context.dtype), name)
+
+
+_compute_of_value(zeros, element.zero)
+_compute_of_value(zeros_like, element.zero)
+_compute_of_value(ones, element.one)
+_compute_of_value(ones_like, element.one)
+
+
 # ---------------------------------------------------------------- triangles
 
 
@@ -200,3 +230,15 @@ def _triangle(
 
 tril.infer_rule(_triangle)
 triu.infer_rule(_triangle)
+
+
+@tril.compute()
+def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
+    lower: te.Tensor = tensor.trilu(x, 0 if k is None else k, False)
+    return lower
+
+
+@triu.compute()
+def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
+    upper: te.Tensor = tensor.trilu(x, 0 if k is None else k, True)
+    return upper

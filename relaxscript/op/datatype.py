@@ -5,8 +5,10 @@ from __future__ import annotations
 from relaxscript.dtypes import DataType, converted
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import compute_elements
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.te import element
 
 __all__ = ["astype"]
 
@@ -28,3 +30,6 @@ def _(context: InferContext, x: TensorStructInfo, dtype: DataType) -> StructInfo
     if dtype is x.dtype:
         return x
     return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
+
+
+compute_elements(astype, element.converted)

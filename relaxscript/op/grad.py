@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr, Var
-from relaxscript.opdef.families import unary_rule
+from relaxscript.opdef.families import compute_elements, unary_rule
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 
@@ -17,6 +17,7 @@ def _mark(name: str, doc: str) -> Operator:
     operator.__doc__ = doc
     operator.__module__ = __name__
     operator.infer_rule(unary_rule("any", operand="input"))
+    compute_elements(operator, lambda x: x)
     return register(operator)
 
 

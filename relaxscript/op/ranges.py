@@ -14,6 +14,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
@@ -21,6 +22,8 @@ from relaxscript.opdef.parameters import DType, Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer, require_prim
 from relaxscript.opdef.shapes import ZERO, dims_of, number, tensor_of
 from relaxscript.runtime.values import prim_value
+from relaxscript.te import element, tensor as te
+from relaxscript.te.topi import tensor
 
 __all__ = ["arange", "eye", "eye_like"]
 
@@ -111,6 +114,16 @@ def _wide(value: PrimExpr) -> PrimExpr:
     return value if value.dtype is _INT64 else prim.Cast.make(_INT64, value)
 
 
+@arange.compute()
+def _(
+    context: ComputeContext, start: PrimExpr, end: PrimExpr, step: PrimExpr, dtype: DataType | None
+) -> te.Tensor:
+    # A range that ends at a float has floats, even where it starts at an integer.
+    whole = end.dtype.is_integer
+    first = start if whole else element.converted(start, DataType("float64"))
+    return tensor.sequence(context.shape, first, step, context.dtype, "T_arange")
+
+
 # ---------------------------------------------------------------- identity matrices
 
 
@@ -152,6 +165,11 @@ def _(
     return tensor_of(known if len(known) == 2 else None, dtype, None, 2)
 
 
+@eye.compute()
+def _(context: ComputeContext, n: PrimExpr, m: PrimExpr, k: PrimExpr, dtype: DataType) -> te.Tensor:
+    return tensor.diagonal(context.shape, k, context.dtype, "T_eye")
+
+
 @op()
 def eye_like(x: Tensor, k: Value = 0, dtype: DType | None = None) -> Tensor:
     """A matrix of the shape of `x` with ones on its `k`-th diagonal, 0 elsewhere.
@@ -173,3 +191,8 @@ def _(
     if rank not in (-1, 2):
         raise OperandError("x", shape_fact(x, dims), message="only a matrix has a diagonal")
     return tensor_of(dims, dtype or x.dtype, x.vdevice, 2)
+
+
+@eye_like.compute()
+def _(context: ComputeContext, x: te.Tensor, k: PrimExpr, dtype: DataType | None) -> te.Tensor:
+    return tensor.diagonal(context.shape, k, context.dtype, "T_eye_like")

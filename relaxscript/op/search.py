@@ -11,7 +11,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.families import reduce_info
+from relaxscript.opdef.families import compute_elements, reduce_info
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
@@ -24,6 +24,7 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
+from relaxscript.te import element
 
 __all__ = ["argmax", "argmin", "take", "where"]
 
@@ -53,6 +54,9 @@ def _(
             return TensorStructInfo.make(held, dtype, vdevice, condition.ndim)
     dims, rank = broadcast_shapes(context, operands)
     return tensor_of(dims, dtype, vdevice, rank)
+
+
+compute_elements(where, element.select)
 
 
 # ---------------------------------------------------------------- by index

@@ -7,6 +7,7 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import compute_elements
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
 from relaxscript.opdef.shapes import (
@@ -16,6 +17,7 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
+from relaxscript.te import element
 
 __all__ = ["ewise_fma"]
 
@@ -54,3 +56,6 @@ def _require_one_rank(operands: dict[str, TensorStructInfo]) -> None:
                 also={first: f"has rank {other.ndim}"},
                 message="the tensors that are multiplied and added have one rank",
             )
+
+
+compute_elements(ewise_fma, element.multiply_add)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Select, cast, const
 from relaxscript.ir.prim_operators import BUILDERS
@@ -22,9 +22,9 @@ __all__ = [
     "absolute", "add", "atan2", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clip",
     "divide", "equal", "expm1", "floor_divide", "floor_mod", "greater", "greater_equal",
     "left_shift", "less", "less_equal", "log_add_exp", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logistic", "maximum", "minimum", "mod", "multiply", "negative", "not_equal",
-    "one", "power", "right_shift", "rsqrt", "select", "sigmoid", "sign", "square", "subtract",
-    "widen", "zero",
+    "logical_xor", "logistic", "maximum", "minimum", "mod", "multiply", "multiply_add", "negative",
+    "not_equal", "one", "power", "right_shift", "rsqrt", "select", "sigmoid", "sign", "square",
+    "subtract", "widen", "zero",
 ]  # fmt: skip
 
 _FLOAT32, _FLOAT64 = DataType("float32"), DataType("float64")
@@ -53,6 +53,22 @@ def select(condition: Any, x: Any, y: Any) -> PrimExpr:
     """`x` where the condition holds, else `y`; both may be evaluated."""
     yes, no = match_operands("Select", ("x", "y"), x, y)
     return Select.make(condition, yes, no)
+
+
+def converted(e: PrimExpr, dtype: DataType) -> PrimExpr:
+    """`e` as a value of `dtype`; a literal is, where that changes nothing, one of this dtype."""
+    if isinstance(e, IntImm) and not _holds(dtype, e.value):
+        return prim.Cast.make(dtype, e)
+    return cast(e, dtype)
+
+
+def _holds(dtype: DataType, value: int) -> bool:
+    if dtype.is_float:
+        return bool(nearest(value, dtype) == value)
+    if not dtype.is_integer:
+        return False
+    low = -(1 << (dtype.bits - 1)) if dtype.kind == "int" else 0
+    return low <= value < low + (1 << dtype.bits)
 
 
 def zero(dtype: DataType) -> PrimExpr:
@@ -217,6 +233,11 @@ def expm1(x: PrimExpr) -> PrimExpr:
     return half * 2.0 / (const(1, x.dtype) - half)
 
 
+def multiply_add(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+    """`a * b + c`, rounded twice."""
+    return a * b + c
+
+
 def clip(x: PrimExpr, low: PrimExpr, high: PrimExpr) -> PrimExpr:
     """`x` held between two bounds, which take its dtype; the upper one has the last word."""
-    return minimum(maximum(x, cast(low, x.dtype)), cast(high, x.dtype))
+    return minimum(maximum(x, converted(low, x.dtype)), converted(high, x.dtype))
