@@ -31,7 +31,7 @@ diagnostic of it.
 
 from __future__ import annotations
 
-from .block import OpenBlock, attributes, in_root
+from .block import AXIS_KINDS, OpenBlock, attributes, in_root
 from .buffer import BUFFER_PARTS, make_buffer
 from .builder import TIRBuilder
 from .element import indices_of, region_of
@@ -40,7 +40,7 @@ from .scope import Opener, Scope, sequence_of
 from .thread import THREADS, iter_var
 
 __all__ = [
-    "BUFFER_PARTS", "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder", "TIRError",
-    "attributes", "describe", "in_root", "indices_of", "iter_var", "make_buffer",
-    "region_of", "sequence_of",
+    "AXIS_KINDS", "BUFFER_PARTS", "THREADS", "OpenBlock", "Opener", "Scope", "TIRBuilder",
+    "TIRError", "attributes", "describe", "in_root", "indices_of",
+    "iter_var", "make_buffer", "region_of", "sequence_of",
 ]  # fmt: skip

@@ -108,7 +108,7 @@ class _Accesses:
                     pending.extend([*reversed(indices), value])
                     continue
                 case tir.For():
-                    self.domains[node.loop_var] = self.loop_interval(node)
+                    self.domains[node.loop_var] = self.interval_from(node.min, node.extent)
                     pending.extend([node.body, node.extent, node.min])
                     continue
                 case tir.LetStmt(var=var, value=value) | prim.Let(var=var, value=value):
@@ -174,22 +174,17 @@ class _Accesses:
         if buffer is not None:
             self.hidden[buffer] = None
 
-    def loop_interval(self, loop: tir.For) -> Interval:
-        low, extent = self.interval(loop.min), self.interval(loop.extent)
-        if low is None or extent is None:
-            return None
-        return low[0], _plus(low[1], _plus(extent[1], const(-1, extent[1].dtype)))
-
     def range_interval(self, part: Range) -> Interval:
-        low, extent = self.interval(part.min), part.extent
-        if low is None:
+        if isinstance(part.extent, IntImm) and part.extent.value == 1:
+            return self.interval(part.min)
+        return self.interval_from(part.min, part.extent)
+
+    def interval_from(self, start: PrimExpr, extent: PrimExpr) -> Interval:
+        """The integers from `start` on, as many as `extent` says."""
+        low, count = self.interval(start), self.interval(extent)
+        if low is None or count is None:
             return None
-        if isinstance(extent, IntImm) and extent.value == 1:
-            return low
-        extents = self.interval(extent)
-        if extents is None:
-            return None
-        return low[0], _plus(low[1], _plus(extents[1], const(-1, extents[1].dtype)))
+        return low[0], _plus(low[1], _plus(count[1], const(-1, count[1].dtype)))
 
     def interval(self, e: PrimExpr) -> Interval:
         """The least and the greatest value of an index over the loops inside the block."""

@@ -101,7 +101,7 @@ class OpenBlock:
         if bounds is not None:
             ranged = integer_range(bounds, wide, "dom", self.builder.at("dom"))
             self._check_before_axes(ranged, "dom", f"T.axis.{kind}")
-        return self._add_axis(name or self._free_name(value), ranged, value, kind, wide)
+        return self._add_axis(name, ranged, value, kind, wide)
 
     def remap(
         self, kinds: str, bindings: Sequence[Any], names: Sequence[str] | None = None
@@ -129,13 +129,11 @@ class OpenBlock:
         if names is not None and len(names) != len(bindings):
             raise _counts("bindings", "name", len(names), len(bindings))
         ranges = [self._loop_range(v, f"bindings[{i}]") for i, v in enumerate(bindings)]
+        wished: Sequence[str | None] = [None] * len(kinds) if names is None else names
         return [
-            self._add_axis(
-                self._free_name(value) if names is None else names[i], domain, value,
-                AXIS_KINDS[letter], value.dtype,
-            )
-            for i, (domain, value, letter) in enumerate(zip(ranges, bindings, kinds))
-        ]  # fmt: skip
+            self._add_axis(name, domain, value, AXIS_KINDS[letter], value.dtype)
+            for name, domain, value, letter in zip(wished, ranges, bindings, kinds)
+        ]
 
     def _loop_range(self, value: Any, part: str) -> Range:
         """The range of the loop that a variable belongs to."""
@@ -166,9 +164,9 @@ class OpenBlock:
         return next(name for name in chain([wish], numbered) if name not in known)
 
     def _add_axis(
-        self, name: str, domain: Range | None, value: PrimExpr, kind: str, dtype: DataType
+        self, name: str | None, domain: Range | None, value: PrimExpr, kind: str, dtype: DataType
     ) -> Var:
-        span = self.builder.span
+        span, name = self.builder.span, name or self._free_name(value)
         for known in self.iter_vars:
             # A macro that is expanded twice names its axes twice.
             if known.var.name == name and (known.var.span != span or span is None):
@@ -185,14 +183,12 @@ class OpenBlock:
 
     def reads(self, *regions: Any) -> None:
         """The regions that the block reads; without it they are derived from its statements."""
-        self.check_once("T.reads")
-        self.said["T.reads"] = self.builder.span
+        self.say_once("T.reads")
         self.read_regions = self._regions(regions, "T.reads")
 
     def writes(self, *regions: Any) -> None:
         """The regions that the block writes; without it they are derived from its statements."""
-        self.check_once("T.writes")
-        self.said["T.writes"] = self.builder.span
+        self.say_once("T.writes")
         self.write_regions = self._regions(regions, "T.writes")
 
     def _regions(self, regions: Sequence[Any], callee: str) -> tuple[BufferRegion, ...]:
@@ -208,8 +204,7 @@ class OpenBlock:
 
     def where(self, predicate: Any) -> None:
         """The block runs only where `predicate` holds."""
-        self.check_once("T.where")
-        self.said["T.where"] = self.builder.span
+        self.say_once("T.where")
         made = condition(predicate, "predicate", self.builder.at("predicate"))
         self._check_outside(made, "predicate", "T.where")
         self._check_before_axes(made, "predicate", "T.where")
@@ -217,8 +212,7 @@ class OpenBlock:
 
     def annotate(self, attrs: Mapping[str, Any]) -> None:
         """Annotations of the block."""
-        self.check_once("T.block_attr")
-        self.said["T.block_attr"] = self.builder.span
+        self.say_once("T.block_attr")
         self.annotations.update(attributes(attrs, "attrs"))
 
     def init(self, written: str = "T.init") -> Scope:
@@ -238,8 +232,8 @@ class OpenBlock:
                 help='open one: `with T.block("name"):`',
             )  # fmt: skip
 
-    def check_once(self, callee: str) -> None:
-        """Refuse what was said of the block before."""
+    def say_once(self, callee: str) -> None:
+        """Refuse what was said of the block before, and what is said again from now on."""
         self._check_inside(callee)
         if callee in self.said:
             raise TIRError(
@@ -247,28 +241,28 @@ class OpenBlock:
                 places=[(self.said[callee], "here")],
                 help="say it once, with all that belongs to it",
             )  # fmt: skip
+        self.said[callee] = self.builder.span
 
     def _check_outside(self, mentioned: Node, part: str, callee: str) -> None:
         """Refuse what a block says of itself where it depends on what its statements bind."""
-        for inner in walk(mentioned):
-            if isinstance(inner, Var) and inner in self.bound:
-                raise TIRError(
-                    part, f"`{callee}` is said of the whole block, and `{inner.name}` is bound "
-                    "in it", code="RX0504", places=[(inner.span, "bound here")],
-                    help="bind it before the block, or write its value",
-                )  # fmt: skip
+        var = next((v for v in walk(mentioned) if isinstance(v, Var) and v in self.bound), None)
+        if var is not None:
+            raise TIRError(
+                part, f"`{callee}` is said of the whole block, and `{var.name}` is bound in it",
+                code="RX0504", places=[(var.span, "bound here")],
+                help="bind it before the block, or write its value",
+            )  # fmt: skip
 
     def _check_before_axes(self, mentioned: Node, part: str, callee: str) -> None:
         """Refuse what decides about a run of a block where it needs the values of its axes."""
         axes = {axis.var for axis in self.iter_vars}
-        for inner in walk(mentioned):
-            if isinstance(inner, Var) and inner in axes:
-                raise TIRError(
-                    part, f"`{callee}` is outside of the block, where its axis "
-                    f"`{inner.name}` has no value", code="RX0504",
-                    places=[(inner.span, "the axis")],
-                    help="write the loop variables that give the axis its value",
-                )  # fmt: skip
+        var = next((v for v in walk(mentioned) if isinstance(v, Var) and v in axes), None)
+        if var is not None:
+            raise TIRError(
+                part, f"`{callee}` is outside of the block, where its axis `{var.name}` has no "
+                "value", code="RX0504", places=[(var.span, "the axis")],
+                help="write the loop variables that give the axis its value",
+            )  # fmt: skip
 
 
 def closed(block: OpenBlock, body: Stmt, span: Span | None) -> Block:

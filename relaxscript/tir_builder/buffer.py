@@ -98,28 +98,32 @@ def _pointer(value: Any, part: str) -> Var:
     )  # fmt: skip
 
 
-def _text(value: Any, part: str) -> str:
+def _unfit(what: str, value: Any, part: str) -> TIRError:
+    return TIRError(part, f"{what} needed here, this is {describe(value)}", code="RX0103")
+
+
+def _string(value: Any, part: str) -> str:
     if isinstance(value, str):
         return value
-    raise TIRError(part, f"a string is needed here, this is {describe(value)}", code="RX0103")
+    raise _unfit("a string is", value, part)
 
 
 def _number(value: Any, part: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise TIRError(part, f"a whole number is needed here, this is {describe(value)}", code="RX0103")
+    raise _unfit("a whole number is", value, part)
 
 
 def _numbers(value: Any, part: str) -> tuple[int, ...]:
     if isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value):
         return tuple(value)
-    raise TIRError(part, f"whole numbers are needed here, this is {describe(value)}", code="RX0103")
+    raise _unfit("whole numbers are", value, part)
 
 
 # How the parts of a buffer beside its dimensions are checked.
 BUFFER_PARTS: Mapping[str, Callable[[Any, str], Any]] = {
-    "data": _pointer, "scope": _text, "align": _number, "offset_factor": _number,
-    "buffer_type": _text, "axis_separators": _numbers,
+    "data": _pointer, "scope": _string, "align": _number, "offset_factor": _number,
+    "buffer_type": _string, "axis_separators": _numbers,
 }  # fmt: skip
 
 

@@ -454,10 +454,7 @@ class TIRBuilder:
         thread: str | None = None, annotations: Mapping[str, Any] | None = None,
     ) -> Scope:  # fmt: skip
         """A loop of a kind over `start <= i < stop` (or `0 <= i < start`)."""
-        if stop is None:
-            domain = range_between(0, start, ("start", "start"), self.at("start"))
-        else:
-            domain = range_between(start, stop, ("start", "stop"), self.at("stop"))
+        domain = self.domain(start, stop)
         notes = attributes(annotations, "annotations")
         bound = None
         if kind == ForKind.THREAD_BINDING:
@@ -471,17 +468,28 @@ class TIRBuilder:
 
     def grid(self, *extents: Any, names: Sequence[str] | None = None) -> Scope:
         """Nested serial loops, one for each extent: `with tb.grid(n, 64) as (i, j):`."""
+        domains = self.domains_of_grid(extents)
+        made = self._loop_variables(domains, names)
+        return self.nest(made, domains, value=tuple(made), written="T.grid")
+
+    def domain(self, start: Any, stop: Any = None) -> Range:
+        """The integers `start <= i < stop`, or `0 <= i < start`."""
+        if stop is None:
+            return range_between(0, start, ("start", "start"), self.at("start"))
+        return range_between(start, stop, ("start", "stop"), self.at("stop"))
+
+    def domains_of_grid(self, extents: Sequence[Any]) -> list[Range]:
+        """The domains of nested loops from zero, one for each extent."""
         if len(extents) == 1 and isinstance(extents[0], (tuple, list)):
             raise TIRError(
                 "extents[0]", "`T.grid` takes its extents one by one",
                 help="write `T.grid({instead})`", instead="*{}",
             )  # fmt: skip
-        domains = [
-            range_between(0, extent, (f"extents[{i}]",) * 2, self.at(f"extents[{i}]"))
-            for i, extent in enumerate(extents)
+        parts = [f"extents[{i}]" for i in range(len(extents))]
+        return [
+            range_between(0, extent, (part, part), self.at(part))
+            for extent, part in zip(extents, parts)
         ]
-        made = self._loop_variables(domains, names)
-        return self.nest(made, domains, value=tuple(made), written="T.grid")
 
     def _loop_variables(self, domains: Sequence[Range], names: Sequence[str] | None) -> list[Var]:
         """A variable for each loop; one without a name is called by how deep it stands."""

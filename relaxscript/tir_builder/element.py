@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.ir.prim import IntImm, PrimExpr, const
@@ -19,14 +19,10 @@ __all__ = ["indices_of", "region_of"]
 
 def indices_of(builder: TIRBuilder, buffer: Buffer, values: Sequence[Any]) -> tuple[PrimExpr, ...]:
     """Indices as integers; a slice is the vector of its elements."""
-    found: list[PrimExpr] = []
-    for axis, value in enumerate(values):
-        part = f"indices[{axis}]"
-        if isinstance(value, slice):
-            low, high = slice_bounds(buffer.shape[axis], value, part, builder.at(part))
-            found.append(ramp(low, extent_between(low, high), value.step, part))
-        else:
-            found.append(_index(builder, buffer, axis, value))
+    found = [
+        ramp(low, extent, value.step, f"indices[{axis}]") if isinstance(value, slice) else low
+        for (axis, value), (low, extent) in zip(enumerate(values), _ends(builder, buffer, values))
+    ]
     for axis, e in enumerate(found[:-1]):
         if e.dtype.lanes != 1:
             raise TIRError(
@@ -38,16 +34,22 @@ def indices_of(builder: TIRBuilder, buffer: Buffer, values: Sequence[Any]) -> tu
 
 def region_of(builder: TIRBuilder, buffer: Buffer, values: Sequence[Any]) -> BufferRegion:
     """Part of a buffer: a range along each axis, where an index is a range of one."""
-    ranges: list[Range] = []
+    ranges = tuple(Range.make(low, extent) for low, extent in _ends(builder, buffer, values))
+    return BufferRegion.make(buffer, ranges, span=builder.span)
+
+
+def _ends(
+    builder: TIRBuilder, buffer: Buffer, values: Sequence[Any]
+) -> Iterator[tuple[PrimExpr, PrimExpr]]:
+    """The beginning of each index, and the number of elements that it names along its axis."""
     for axis, value in enumerate(values):
         part = f"indices[{axis}]"
         if isinstance(value, slice):
             low, high = slice_bounds(buffer.shape[axis], value, part, builder.at(part))
-            ranges.append(Range.make(low, extent_between(low, high)))
+            yield low, extent_between(low, high)
         else:
             e = _index(builder, buffer, axis, value)
-            ranges.append(Range.make(e, const(1, e.dtype)))
-    return BufferRegion.make(buffer, tuple(ranges), span=builder.span)
+            yield e, const(1, e.dtype)
 
 
 def _index(builder: TIRBuilder, buffer: Buffer, axis: int, value: Any) -> PrimExpr:

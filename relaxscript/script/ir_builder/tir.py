@@ -24,7 +24,7 @@ from relaxscript.script.names.tir_types import BufferForm as _BufferForm
 from . import tir_axis as axis
 from .tir_frames import (
     PrimFuncFrame as _PrimFuncFrame,
-    build as _build,
+    build_of as _build_of,
     frame_function as _frame_function,
     prim_func_frame as _prim_func_frame,
 )
@@ -80,7 +80,7 @@ def buffer(*args: _Any, **kwargs: _Any) -> _IRBuffer:
     """
     made = _Statements()
     with made.blame_caller("T.buffer"):
-        return _build(_table.buffer, made, args, kwargs)  # type: ignore[no-any-return]
+        return _build_of(_table.buffer, args, kwargs)(made)  # type: ignore[no-any-return]
 
 
 buffer_decl = buffer

@@ -20,7 +20,7 @@ from .relax_frames import FunctionFrame
 from .tir_statements import Statements
 
 __all__ = [
-    "BodyStmtFrame", "PrimFuncFrame", "ScopeFrame", "build", "frame_function", "prim_func_frame",
+    "BodyStmtFrame", "PrimFuncFrame", "ScopeFrame", "build_of", "frame_function", "prim_func_frame",
     "statements",
 ]  # fmt: skip
 
@@ -165,17 +165,12 @@ class BodyStmtFrame(ScopeFrame):
             raise
 
 
-def build(maker: Callable[..., StmtForm], made: Statements, args: Any, kwargs: Any) -> Any:
-    """Build a statement from the arguments of a call, in the open scope."""
-    return _builds(maker, args, kwargs)(made)
-
-
 def frame_function(maker: Callable[..., StmtForm]) -> Callable[..., Any]:
     """A statement of the table as a call of Python: what it opens is a frame."""
 
     @wraps(maker)
     def call(*args: Any, **kwargs: Any) -> Any:
-        make, written = _builds(maker, args, kwargs), name_of(maker)
+        make, written = build_of(maker, args, kwargs), name_of(maker)
         match ROWS[maker].role:
             case Role.OPENS | Role.LOOPS:
                 return ScopeFrame(written, make)
@@ -188,7 +183,7 @@ def frame_function(maker: Callable[..., StmtForm]) -> Callable[..., Any]:
     return call
 
 
-def _builds(
+def build_of(
     maker: Callable[..., StmtForm], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Callable[[Statements], Any]:
     """The function that builds a statement; a dtype that is not given is left to the builder."""

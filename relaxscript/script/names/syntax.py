@@ -15,6 +15,7 @@ from typing import NamedTuple
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.tir import ForKind
+from relaxscript.tir_builder import AXIS_KINDS
 
 __all__ = [
     "AXIS_LETTERS", "BUFFER_DIM_DTYPE", "DIM_DTYPE", "HEADERS", "LOOPS", "OPERATORS", "OPERATOR_OF",
@@ -121,8 +122,8 @@ LOOPS: Mapping[str, str] = {
     ForKind.THREAD_BINDING: "thread_binding",
 }
 
-# The kinds of axes of a block, by their letters in `T.axis.remap`.
-AXIS_LETTERS: Mapping[str, str] = {"spatial": "S", "reduce": "R", "scan": "C", "opaque": "O"}
+# The letters of the kinds of axes of a block, as in `T.axis.remap`.
+AXIS_LETTERS: Mapping[str, str] = {kind: letter for letter, kind in AXIS_KINDS.items()}
 
 # The comment at the top of a script for each namespace that it uses.
 HEADERS: Mapping[str, str] = {"ir": "ir", "tir": "tir", "relax": "relax"}

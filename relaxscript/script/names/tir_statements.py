@@ -76,12 +76,17 @@ def thread_binding(
     return locals()
 
 
-def _grid(tb: TIRBuilder, extents: Sequence[Any]) -> Scope:
+def check_extents(extents: Sequence[Any]) -> None:
+    """Refuse `T.grid()`, which scripts mean by mistake."""
     if not extents:
         raise TIRError(
             "", "`T.grid` needs an extent for each loop", code="RX0103",
             help="write for example `T.grid(16, 16)`",
         )  # fmt: skip
+
+
+def _grid(tb: TIRBuilder, extents: Sequence[Any]) -> Scope:
+    check_extents(extents)
     scope = tb.grid(*extents)
     if len(extents) == 1:
         (scope.value,) = scope.value

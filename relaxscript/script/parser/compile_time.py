@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ from .python_operators import MOST_STEPS
 from .script_context import ItemUse, ScriptContext
 
 __all__ = [
-    "LoopExit", "ScriptLambda", "bind_item", "call_lambda", "count_step", "parse_comprehension",
-    "parse_dict_comprehension", "parse_lambda", "parse_set_comprehension", "signature_of",
+    "COMPILE_TIME_RULES", "LoopExit", "ScriptLambda", "bind_item", "call_lambda", "count_step",
+    "signature_of",
 ]  # fmt: skip
 
 
@@ -229,3 +229,13 @@ def _bind_lambda(
         written = ast.unparse(callee.node)
         message = f"`{written}` is given other arguments than it takes"
         raise cx.error(node, "RX0103", message) from None
+
+
+# What functions know in every language, beside what is common to all expressions.
+COMPILE_TIME_RULES: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.ListComp: parse_comprehension,
+    ast.GeneratorExp: parse_comprehension,
+    ast.SetComp: parse_set_comprehension,
+    ast.DictComp: parse_dict_comprehension,
+    ast.Lambda: parse_lambda,
+}

@@ -24,6 +24,7 @@ from relaxscript.script.names.tir_types import ScalarType, StmtForm
 from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.source.plain_names import literal
 from relaxscript.tir_builder import describe, in_root
+from relaxscript.tir_builder.operands import range_between
 
 from .annotation import parse_annotation
 from .diagnostics import UNKNOWN, Failed
@@ -34,8 +35,8 @@ from .prim_funcs.buffer import BufferSyntax, make_buffer
 from .prim_funcs.context import TirContext
 from .prim_funcs.effect import is_effect
 from .prim_funcs.language import tir_context
-from .prim_funcs.loop import make_range
 from .prim_funcs.signature import collect_declarations
+from .prim_funcs.table_statement import check_values
 from .relax_functions.context import Header
 from .relax_functions.function import bind_parameters, parse_function
 from .relax_functions.language import relax_context
@@ -198,7 +199,9 @@ def _small_part(cx: TirContext, node: ast.expr) -> Node:
             return make_buffer(cx, "buffer", value, cx.span(node))
         case StmtForm() if value.maker is tir_statements.Range:
             low, high = builder_argument("", value)
-            return make_range(cx, low, high, node)
+            check_values(cx, (low, high), node)
+            with cx.builder_at(node):
+                return range_between(low, high, ("value", "value"), cx.span(node))
         case ScalarType():
             return PrimType.make(value.dtype)
         case Var(name="", type_annotation=Node() as pointer):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, tir
-from relaxscript.ir.relax import Attrs, Expr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script.names.syntax import BUFFER_DIM_DTYPE, TIR_INT_DTYPE
 
@@ -28,22 +28,20 @@ def is_plain(buffer: tir.Buffer) -> bool:
 
 def _unusual(buffer: tir.Buffer) -> dict[str, Any]:
     """Facts of a buffer besides its shape and dtype, by the parameters of `T.match_buffer`."""
-    found: dict[str, Any] = {}
-    if buffer.strides:
-        found["strides"] = buffer.strides
-    if buffer.elem_offset is not None:
-        found["elem_offset"] = buffer.elem_offset
-    if buffer.scope != "global":
-        found["scope"] = buffer.scope
-    if buffer.data_alignment != 64:
-        found["align"] = buffer.data_alignment
-    if buffer.offset_factor != 1:
-        found["offset_factor"] = buffer.offset_factor
-    if buffer.buffer_type != "default":
-        found["buffer_type"] = buffer.buffer_type
-    if buffer.axis_separators:
-        found["axis_separators"] = buffer.axis_separators
-    return found
+    facts = {name: (getattr(buffer, slot), usual) for name, (slot, usual) in _USUAL.items()}
+    return {
+        name: value
+        for name, (value, usual) in facts.items()
+        if value is not None and (usual is None or value != usual)
+    }
+
+
+# The fields of buffers by the parameters of `T.match_buffer`, and what they are where unsaid.
+_USUAL: dict[str, tuple[str, Any]] = {
+    "strides": ("strides", ()), "elem_offset": ("elem_offset", None), "scope": ("scope", "global"),
+    "align": ("data_alignment", 64), "offset_factor": ("offset_factor", 1),
+    "buffer_type": ("buffer_type", "default"), "axis_separators": ("axis_separators", ()),
+}  # fmt: skip
 
 
 # Python takes 100 levels of indentation; the function and its module need some.
@@ -247,9 +245,6 @@ class TIRPrinter(AnnotationPrinter):
         if var.type_annotation is not None:
             return self.type(var.type_annotation)
         return self.dtype_word(var.dtype)
-
-    def notes(self, attrs: Attrs) -> ast.expr:
-        return self.value(attrs)
 
     @staticmethod
     def is_true(e: prim.PrimExpr) -> bool:

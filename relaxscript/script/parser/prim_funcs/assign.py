@@ -46,11 +46,11 @@ from .scalar import (
 from .table_statement import bind_table_statement
 
 __all__ = [
+    "add_let",
+    "add_store",
     "bind_target",
     "convert_value",
     "macro_argument",
-    "make_store",
-    "open_let",
     "parse_annotated",
     "parse_assign",
     "parse_augmented",
@@ -90,15 +90,11 @@ def assign_several(cx: TirContext, node: ast.Assign) -> None:
             node.targets[1], "RX0104", "what is made here has one name",
             help="write one line for each: `a = ...` and `b = ...`",
         )  # fmt: skip
-    if isinstance(value, PrimExpr) and not isinstance(value, (prim.Var, prim.Immediate)):
-        first = node.targets[0]
-        name = first.id if isinstance(first, ast.Name) else "value"
-        var = prim.Var.make(name, value.dtype, span=cx.span(first))
-        open_let(cx, var, value, node)
-        value = var
+    first = node.targets[0]
+    value = keep_value(cx, value, first.id if isinstance(first, ast.Name) else "value", first, node)
     for target in node.targets:
         if isinstance(target, ast.Subscript):
-            store_value(cx, target, value, node.value, node)
+            bind_element(cx, target, value, node.value, node)
         elif isinstance(target, ast.Name) and isinstance(value, prim.Var) and value.name:
             check_rebinding(cx, target)
             cx.names[target.id] = value
@@ -127,7 +123,7 @@ def bind_target(
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             unpack(cx, target, targets, value, node, statement)
         case ast.Subscript():
-            store_value(cx, target, value, node, statement)
+            bind_element(cx, target, value, node, statement)
         case _:
             raise cx.error(target, "RX0104", f"`{cx.written(target)}` cannot be assigned")
 
@@ -142,7 +138,7 @@ def unpack(
         # Other names of what is in the tuple, without variables in the program.
         value = [StmtForm(tir_statements.meta_var, value=part) for part in parts]
     if isinstance(value, StmtForm) and value.maker is tir_axis.remap and isinstance(node, ast.Call):
-        bind_axes(cx, value, targets, node)
+        bind_axes(cx, targets, value, node)
         return
     if not isinstance(value, (tuple, list)):
         raise cx.error(node, "RX0104", f"{describe(value)} cannot be unpacked")
@@ -153,39 +149,46 @@ def unpack(
     nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(value)
     if any(isinstance(t, ast.Subscript) for t in targets):
         # All values are there before the first is stored, as in a swap.
-        value = [keep_value(cx, v, at, statement) for v, at in zip(value, nodes)]
+        value = [
+            keep_value(
+                cx, to_scalar(cx, v, at) if isinstance(v, BufferRegion) else v, "value", at,
+                statement,
+            )
+            for v, at in zip(value, nodes)
+        ]  # fmt: skip
     for name, item, at in zip(targets, value, nodes):
         bind_target(cx, name, item, at, statement)
 
 
-def keep_value(cx: TirContext, value: Any, node: ast.expr, statement: ast.stmt) -> Any:
+def keep_value(
+    cx: TirContext, value: Any, name: str, node: ast.expr, statement: ast.stmt
+) -> Any:  # fmt: skip
     """A value in a variable, where a store could change it."""
-    if isinstance(value, BufferRegion):
-        value = to_scalar(cx, value, node)
     if not isinstance(value, PrimExpr) or isinstance(value, (prim.Var, prim.Immediate)):
         return value
-    var = prim.Var.make("value", value.dtype, span=cx.span(node))
-    open_let(cx, var, value, statement)
+    var = prim.Var.make(name, value.dtype, span=cx.span(node))
+    add_let(cx, var, value, statement)
     return var
 
 
-def store_value(
+def bind_element(
     cx: TirContext, target: ast.Subscript, value: Any, node: ast.expr, statement: ast.stmt
 ) -> None:
     """An element takes a value that was evaluated before."""
     buffer, indices, _ = parse_element(cx, target)
-    made = make_store(cx, buffer, indices, value, node, target)
-    cx.builder.add(made.replace(span=cx.span(statement)))
+    add_store(cx, buffer, indices, value, node, target, statement)
 
 
-def bind_axes(cx: TirContext, form: StmtForm, targets: Sequence[ast.expr], call: ast.Call) -> None:
+def bind_axes(
+    cx: TirContext, targets: Sequence[ast.expr], form: StmtForm, call: ast.Call
+) -> None:  # fmt: skip
+    """The axes of a block, each under its name."""
     names = []
     for target in targets:
         if not isinstance(target, ast.Name):
             raise cx.error(target, "RX0504", "an axis is bound to a name")
         names.append(target.id)
-    for name, var in zip(names, make_axes(cx, form, names, call)):
-        cx.names[name] = var
+    cx.names.update(zip(names, make_axes(cx, form, names, call)))
 
 
 def bind_name(
@@ -221,11 +224,11 @@ def bind_name(
 def bind_scalar(cx: TirContext, target: ast.Name, value: PrimExpr, statement: ast.stmt) -> None:
     """A scalar variable for the statements after this one."""
     var = prim.Var.make(target.id, value.dtype, span=cx.span(target))
-    open_let(cx, var, value, statement)
+    add_let(cx, var, value, statement)
     cx.names[target.id] = var
 
 
-def open_let(cx: TirContext, var: prim.Var, value: PrimExpr, node: ast.AST) -> None:
+def add_let(cx: TirContext, var: prim.Var, value: PrimExpr, node: ast.AST) -> None:
     """A scalar variable for the statements that follow."""
     cx.bound_at[var] = cx.depth
     with cx.builder_at(node) as builder:
@@ -282,7 +285,7 @@ def parse_annotated(cx: TirContext, node: ast.AnnAssign) -> None:
     e = convert_value(cx, value, node.value, wanted.dtype, annotation, "is declared")
     check_rebinding(cx, node.target)
     var = wanted.replace(name=node.target.id, span=cx.span(node.target))
-    open_let(cx, var, e, node)
+    add_let(cx, var, e, node)
     cx.names[node.target.id] = var
 
 
@@ -307,8 +310,7 @@ def type_of_value(cx: TirContext, value: Any, node: ast.expr) -> prim.Var:
 # statement = element "=" scalar
 def parse_store(cx: TirContext, target: ast.Subscript, node: ast.expr, statement: ast.stmt) -> None:
     buffer, indices, (value,) = parse_element(cx, target, node)
-    made = make_store(cx, buffer, indices, value, node, target)
-    cx.builder.add(made.replace(span=cx.span(statement)))
+    add_store(cx, buffer, indices, value, node, target, statement)
 
 
 def parse_element(
@@ -324,33 +326,25 @@ def parse_element(
         if isinstance(target.value, ast.Name):
             check_number_of_indices(cx, cx.names.get(target.value.id), target)
         raise
-    return *element_of(cx, owner, index, target), values
-
-
-def element_of(
-    cx: TirContext, owner: Any, index: Any, target: ast.Subscript
-) -> tuple[Buffer, tuple[PrimExpr, ...]]:
+    if isinstance(owner, PrimExpr):
+        raise not_indexable(cx, owner, target)
     if not isinstance(owner, Buffer):
-        if isinstance(owner, PrimExpr):
-            raise not_indexable(cx, owner, target)
-        raise cx.error(
-            target.value,
-            "RX0501",
-            f"only elements of buffers are stored, this is {describe(owner)}",
-        )
+        message = f"only elements of buffers are stored, this is {describe(owner)}"
+        raise cx.error(target.value, "RX0501", message)
     given = index if isinstance(index, tuple) else (index,)
     check_rank(cx, owner, len(given), target)
-    return owner, to_indices(cx, owner, given, index_nodes(cx, target))
+    return owner, to_indices(cx, owner, given, index_nodes(target)), values
 
 
-def make_store(
+def add_store(
     cx: TirContext, buffer: Buffer, indices: tuple[PrimExpr, ...], value: Any, node: ast.expr,
-    target: ast.expr,
-) -> BufferStore:  # fmt: skip
+    target: ast.expr, statement: ast.AST, predicate: PrimExpr | None = None,
+) -> None:  # fmt: skip
+    """Store the value of `node` into an element, which `target` names."""
     lanes = indices[-1].dtype.lanes * buffer.dtype.lanes if indices else buffer.dtype.lanes
     wanted = buffer.dtype.with_lanes(lanes)
     e = convert_value(cx, value, node, wanted, target, "holds")
-    return BufferStore.make(buffer, e, indices)
+    cx.builder.add(BufferStore.make(buffer, e, indices, predicate, span=cx.span(statement)))
 
 
 def convert_value(
@@ -366,7 +360,7 @@ def convert_value(
     except TIRError as error:
         if error.help is not None:
             error.help = "write `{instead}`"
-        raise cx.refuse(error, {"value": node, "place": place}.__getitem__) from None
+        raise cx.refuse(error, node, {"value": node, "place": place}) from None
 
 
 # statement = target op "=" scalar
@@ -378,8 +372,7 @@ def parse_augmented(cx: TirContext, node: ast.AugAssign) -> None:
             load = prim.BufferLoad.make(buffer, indices, span=cx.span(target))
             result = combine(cx, symbol, (load, value), (target, node.value), node)
             check_kept(cx, buffer, result, symbol, node)
-            made = make_store(cx, buffer, indices, result, node.value, target)
-            cx.builder.add(made.replace(span=cx.span(node)))
+            add_store(cx, buffer, indices, result, node.value, target, node)
         case ast.Name(id=name) as target:
             before = parse_expr(cx, ast.copy_location(ast.Name(name, ast.Load()), target))
             value = parse_expr(cx, node.value)
@@ -421,7 +414,13 @@ def bind_form(
     if maker is tir_statements.meta_var:
         cx.names[target.id] = form.arguments["value"]
     elif maker in AXES and isinstance(node, ast.Call):
-        bind_one_axis(cx, target, form, node)
+        bindings = form.arguments.get("bindings")
+        if isinstance(bindings, (list, tuple)) and len(bindings) != 1:
+            # One name for several axes is a Python tuple of them.
+            names = [f"{target.id}_{i}" for i in range(len(bindings))]
+            cx.names[target.id] = tuple(make_axes(cx, form, names, node))
+        else:
+            bind_axes(cx, [target], form, node)
     elif maker in FIXED:
         if maker is tir_statements.allocate_const:
             check_numbers(cx, form, node)
@@ -441,16 +440,6 @@ def bind_form(
         )  # fmt: skip
 
 
-def bind_one_axis(cx: TirContext, target: ast.Name, form: StmtForm, call: ast.Call) -> None:
-    bindings = form.arguments.get("bindings")
-    if isinstance(bindings, (list, tuple)) and len(bindings) != 1:
-        # One name for several axes is a Python tuple of them.
-        names = [f"{target.id}_{i}" for i in range(len(bindings))]
-        cx.names[target.id] = tuple(make_axes(cx, form, names, call))
-        return
-    cx.names[target.id] = make_axes(cx, form, [target.id], call)[0]
-
-
 # What is given a name, in the words of who cannot assign it again.
 FIXED = {
     tir_statements.allocate: "the address of memory",
@@ -458,7 +447,7 @@ FIXED = {
     tir_statements.env_thread: "a thread",
     tir_statements.launch_thread: "a thread",
 }
-AXES = {tir_axis.spatial, tir_axis.reduce, tir_axis.scan, tir_axis.opaque, tir_axis.remap}
+AXES = {getattr(tir_axis, name) for name in tir_axis.__all__}
 
 
 def macro_argument(value: Any) -> Any:

@@ -20,9 +20,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.relax import Attrs
 from relaxscript.script.names import tir_axis
 from relaxscript.script.names.attributes import attribute
-from relaxscript.script.names.syntax import AXIS_LETTERS
 from relaxscript.script.names.tir_types import StmtForm
-from relaxscript.tir_builder import attributes
+from relaxscript.tir_builder import AXIS_KINDS, attributes
 
 from .axis_kinds import AxisPlace
 from .body import parse_suite_in
@@ -30,14 +29,7 @@ from .call import argument_nodes
 from .context import TirContext
 from .table_statement import bind_table_statement
 
-__all__ = [
-    "make_attributes",
-    "make_axes",
-    "parse_block",
-    "parse_init",
-]
-
-AXIS_KINDS = {letter: kind for kind, letter in AXIS_LETTERS.items()}
+__all__ = ["make_attributes", "make_axes", "parse_init"]
 
 
 def _kinds_with(kinds: str, place: int, literal: bool, letter: str) -> str | None:
@@ -53,23 +45,11 @@ def _word_with(written: str, letter: str) -> str | None:
     return f"{prefix}.{letter if len(word) == 1 else AXIS_KINDS[letter]}"
 
 
-# block = "with" "T.block(" name "):" ...
-def parse_block(cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]) -> None:
-    """A block with the statements in it."""
-    call = node.items[0].context_expr
-    with cx.builder_at(call) as builder:
-        builder.span = cx.span(node)
-        scope = builder.block(form.arguments["name"], no_realize=form.arguments["no_realize"])
-    parse_suite_in(cx, scope, body, call)
-
-
 # axes = name "=" "T.axis.spatial(" domain "," binding ")" | names "=" "T.axis.remap(...)"
 def make_axes(
     cx: TirContext, form: StmtForm, names: Sequence[str], call: ast.Call
 ) -> list[prim.Var]:
     """The variables of new axes."""
-    with cx.builder_at(call) as builder:
-        builder.innermost.check_axes(form.name)
     if form.maker is tir_axis.remap:
         return remap_axes(cx, form, names, call)
     return [make_axis(cx, form, names[0], call)]
@@ -89,7 +69,7 @@ def remap_axes(
     cx: TirContext, form: StmtForm, names: Sequence[str], call: ast.Call
 ) -> list[prim.Var]:
     """One axis for each loop variable, over the whole range of the loop."""
-    places = argument_nodes(cx, form.maker, call)
+    places = argument_nodes(form.maker, call)
     kinds, bindings = form.arguments["kinds"], form.arguments["bindings"]
     with cx.builder_at(call, places) as builder:
         made = builder.innermost.remap(kinds, bindings, names)
@@ -108,8 +88,8 @@ def make_attributes(cx: TirContext, value: Any, node: ast.AST) -> Attrs:
 
 
 # init = "with T.init():" ...
-def parse_init(cx: TirContext, form: StmtForm, node: ast.With, body: Sequence[ast.stmt]) -> None:
+def parse_init(cx: TirContext, form: StmtForm, node: ast.With) -> None:
     call = node.items[0].context_expr
     with cx.builder_at(call) as builder:
         scope = builder.innermost.init("T.init()")
-    parse_suite_in(cx, scope, body, call)
+    parse_suite_in(cx, scope, node.body, call)

@@ -84,7 +84,7 @@ def parse_suite_in(cx: TirContext, scope: Scope, body: Sequence[ast.stmt], node:
             parse_statements(cx, body)
             check_realized(cx)
     except TIRError as error:
-        raise cx.refuse(error, lambda part: node) from None
+        raise cx.refuse(error, node, {}) from None
 
 
 def parse_branch(cx: TirContext, body: Sequence[ast.stmt]) -> Stmt:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from relaxscript import tir_builder
@@ -51,8 +52,13 @@ class BufferSyntax:
         self.nodes = nodes
         self.node = node
 
+    @classmethod
+    def of_values(cls, maker: Any, values: Mapping[str, Any], node: ast.expr) -> BufferSyntax:
+        """A buffer that Python asked for, whose arguments are values already."""
+        nodes = {name: ast.copy_location(ast.Constant(v), node) for name, v in values.items()}
+        return cls(maker, dict(nodes), node)
 
-LARGEST = operands.LARGEST_DIMENSION
+
 BUFFER_MAKERS = {
     id(f)
     for f in (tir_statements.match_buffer, tir_statements.alloc_buffer, tir_statements.decl_buffer,
@@ -72,11 +78,9 @@ def parse_buffer_syntax(cx: TirContext, callee: Any, node: ast.Call) -> BufferSy
     maker = tir_statements.buffer if callee is tir_statements.buffer_decl else callee
     signature = inspect.signature(maker)
     nodes: dict[str, ast.expr] = dict(zip(signature.parameters, node.args))
-    for extra in (*node.args, *(k.value for k in node.keywords if k.arg is None)):
-        if isinstance(extra, ast.Starred) or any(
-            k.value is extra and k.arg is None for k in node.keywords
-        ):
-            raise cx.error(extra, "RX0104", "the arguments of a buffer are written out one by one")
+    unpacked = [arg for arg in node.args if isinstance(arg, ast.Starred)]
+    for extra in (*unpacked, *(k.value for k in node.keywords if k.arg is None)):
+        raise cx.error(extra, "RX0104", "the arguments of a buffer are written out one by one")
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
     bind_arguments(cx, signature, node, node.args, keywords, brief=True)
     return BufferSyntax(maker, {**nodes, **keywords}, cx.inside_string or node)

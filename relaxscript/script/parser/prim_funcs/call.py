@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -20,7 +21,6 @@ from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import (
     DiagnosticError,
     Edit,
-    Span,
     UnplacedError,
     did_you_mean,
     quantity,
@@ -51,7 +51,7 @@ from relaxscript.script.parser.suggestions import member_named, namespace_member
 from relaxscript.tir_builder import describe
 
 from .context import TirContext
-from .scalar import to_indices, to_scalar
+from .scalar import indices_in_list, to_scalar
 
 __all__ = [
     "METHODS",
@@ -64,10 +64,12 @@ __all__ = [
     "call_ours",
     "check_indices",
     "refuse_call",
+    "refuse_operand",
     "refuse_relax",
     "to_operand",
     "vload",
     "vstore",
+    "with_place",
 ]
 
 # Functions of `T.` whose operands are scalars: elements and regions of buffers become loads.
@@ -146,18 +148,27 @@ def attribute_of_value(cx: TirContext, owner: Any, node: ast.Attribute) -> Any:
     return python_attribute(cx, owner, node)
 
 
+def refuse_attribute(
+    cx: TirContext, node: ast.Attribute, owner: str, known: Iterable[str],
+    otherwise: str | None = None, kind: str = "",
+) -> Failed:  # fmt: skip
+    """Record an attribute that its owner does not have, with the nearest of those it has."""
+    near = cx.near(node.attr, known)
+    meant = near and f"{cx.written(node.value)}.{near}"
+    return cx.error(
+        node, "RX0102", f"{owner} has no {kind}`{node.attr}`", help=did_you_mean(meant, otherwise),
+        fix=meant,
+    )  # fmt: skip
+
+
 def kind_of_effect(cx: TirContext, node: ast.Attribute) -> int:
     """`T.CallEffectKind.Pure`."""
     kinds = tir_compute.CallEffectKind.__members__
     if node.attr in kinds:
         return int(kinds[node.attr])
-    near = cx.near(node.attr, kinds)
-    base = cx.written(node.value)
-    raise cx.error(
-        node, "RX0102", f"`{base}` has no `{node.attr}`",
-        help=did_you_mean(near and f"{base}.{near}", f"it has {', '.join(kinds)}"),
-        fix=f"{base}.{near}" if near else None,
-    )  # fmt: skip
+    raise refuse_attribute(
+        cx, node, f"`{cx.written(node.value)}`", kinds, f"it has {', '.join(kinds)}"
+    )
 
 
 def function_of_module(cx: TirContext, node: ast.Attribute) -> Any:
@@ -168,13 +179,7 @@ def function_of_module(cx: TirContext, node: ast.Attribute) -> Any:
     known = cx.global_vars or {}
     if node.attr in known:
         return known[node.attr]
-    near = cx.near(node.attr, known)
-    base = cx.written(node.value)
-    raise cx.error(
-        node, "RX0102", f"the module has no function `{node.attr}`",
-        help=did_you_mean(near and f"{base}.{near}"),
-        fix=f"{base}.{near}" if near else None,
-    )  # fmt: skip
+    raise refuse_attribute(cx, node, "the module", known, kind="function ")
 
 
 def buffer_attribute(cx: TirContext, buffer: Buffer, node: ast.Attribute) -> Any:
@@ -189,13 +194,7 @@ def buffer_attribute(cx: TirContext, buffer: Buffer, node: ast.Attribute) -> Any
         return partial(Buffer.access_ptr, buffer)
     if node.attr in BUFFER_ATTRIBUTES:
         return getattr(buffer, node.attr)
-    near = cx.near(node.attr, BUFFER_ATTRIBUTES)
-    base = cx.written(node.value)
-    raise cx.error(
-        node, "RX0102", f"a buffer has no `{node.attr}`",
-        help=did_you_mean(near and f"{base}.{near}", "a loop goes over its elements"),
-        fix=f"{base}.{near}" if near else None,
-    )  # fmt: skip
+    raise refuse_attribute(cx, node, "a buffer", BUFFER_ATTRIBUTES, "a loop goes over its elements")
 
 
 def scalar_attribute(cx: TirContext, e: PrimExpr, node: ast.Attribute) -> Any:
@@ -235,33 +234,30 @@ def refuse_call(cx: TirContext, callee: Any, node: ast.Call) -> Failed:
     )  # fmt: skip
 
 
+def places_of_operands(args: Sequence[Any], node: ast.Call) -> Sequence[ast.expr]:
+    """The syntax of each argument; where some were unpacked, all of the call."""
+    return node.args if len(node.args) == len(args) else [node] * len(args)
+
+
 def call_ours(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     node = typed_first(callee, node)
     args, kwargs = parse_arguments(cx, node)
+    places = places_of_operands(args, node)
     if callee in PACKED_CALLS:
-        places = node.args if len(args) == len(node.args) else [node] * len(args)
         args = [packed_operand(cx, v, at) for v, at in zip(args, places)]
     if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
-        args = [to_operand(cx, v, at) for v, at in zip(args, node.args)] if len(args) == len(
-            node.args) else args  # fmt: skip
+        args = [to_operand(cx, v, at) for v, at in zip(args, places)]
     if callee is tir_nodes.BufferLoad and args and isinstance(args[0], Buffer):
-        check_indices(cx, args[0], args[1:2], node.args[1:2])
+        check_indices(cx, args[0], args[1:], node.args[1:])
     if callee is FUNCTIONS["address_of"]:
         args = [first_element(cx, v) for v in args]
     return call_guarded(cx, callee, args, kwargs, node)
 
 
 def check_indices(cx: TirContext, buffer: Buffer, given: list[Any], nodes: list[ast.expr]) -> None:
-    """The indices that a call names are integers, one for each dimension."""
-    if not given or not nodes or isinstance(nodes[0], ast.Starred):
-        return
-    values = list(given[0]) if isinstance(given[0], (list, tuple)) else given
-    at = nodes[0]
-    places = at.elts if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(values)
-    if len(values) != buffer.ndim:
-        takes = quantity(buffer.ndim, "index", "indices")
-        raise cx.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
-    to_indices(cx, buffer, values, places)
+    """The first argument of these has the indices of an element: integers, one a dimension."""
+    if given and nodes and not isinstance(nodes[0], ast.Starred):
+        indices_in_list(cx, buffer, given[0], nodes[0])
 
 
 def packed_operand(cx: TirContext, value: Any, node: ast.AST) -> Any:
@@ -310,17 +306,32 @@ def call_guarded(
             raise explain_misfit(cx, callee, args, kwargs, node, error) from None
         if said is None:
             raise
-        spans = argument_spans(cx, callee, node)
-        diagnostic = said.diagnostic(cx.written(node.func), cx.span(node), spans)
-        nodes = argument_nodes(cx, callee, node).items()
-        words = {n: cx.written(at) for n, at in nodes if not isinstance(at, ast.Constant)}
-        raise cx.report(with_user_names(diagnostic, words)) from None
+        places = argument_nodes(callee, node)
+        words = {n: at for n, at in places.items() if not isinstance(at, ast.Constant)}
+        raise refuse_operand(cx, said, cx.written(node.func), node, places, words) from None
+    return with_place(cx, result, node)
+
+
+def refuse_operand(
+    cx: TirContext, said: UnplacedError, callee: str, node: ast.AST,
+    places: Mapping[str, ast.AST], words: Mapping[str, ast.AST],
+) -> Failed:  # fmt: skip
+    """Record what a function of ours says of its parameters, which the user writes as `words`."""
+    spans = {name: cx.span(at) for name, at in places.items()}
+    diagnostic = said.diagnostic(callee, cx.span(node), spans)
+    return cx.report(
+        with_user_names(diagnostic, {name: cx.written(at) for name, at in words.items()})
+    )
+
+
+def with_place(cx: TirContext, result: Any, node: ast.AST) -> Any:
+    """A call of an intrinsic with its place."""
     if type(result) is prim.Call and result.span is None:
         return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
     return result
 
 
-def argument_nodes(cx: TirContext, callee: Any, node: ast.Call) -> Places:
+def argument_nodes(callee: Any, node: ast.Call) -> Places:
     """The syntax of the argument of each parameter; those of `*rest` are `rest[0]`, ..."""
     names = list(inspect.signature(callee).parameters.values())
     rest = next((p for p in names if p.kind is p.VAR_POSITIONAL), None)
@@ -339,29 +350,21 @@ def argument_nodes(cx: TirContext, callee: Any, node: ast.Call) -> Places:
     return found
 
 
-def argument_spans(cx: TirContext, callee: Any, node: ast.Call) -> dict[str, Span | None]:
-    return {name: cx.span(at) for name, at in argument_nodes(cx, callee, node).items()}
-
-
 def explain_misfit(
-    cx: TirContext,
-    callee: Any,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: ast.Call,
+    cx: TirContext, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call,
     error: Exception,
-) -> Failed:
+) -> Failed:  # fmt: skip
     """Record why a call of ours cannot be: its arguments, or what they are."""
     written = cx.written(node.func)
     bound = bind_arguments(cx, inspect.signature(callee), node, args, kwargs, brief=True)
-    places = argument_nodes(cx, callee, node)
+    places = argument_nodes(callee, node)
     for name, value in bound.items():
         if name != "dtype" or (value is None and name not in places):
             continue
         if not is_dtype(value) and not isinstance(value, ScalarType):
             near = nearest_dtype(str(value), tir_dtypes.__all__)
             return cx.error(
-                places.get(name, node), "RX0502", f'"{value}" is not a dtype',
+                places[name], "RX0502", f'"{value}" is not a dtype',
                 help=did_you_mean(near, 'write for example `"float32"`', '"'),
                 fix=f'"{near}"' if near else None,
             )  # fmt: skip
@@ -369,7 +372,7 @@ def explain_misfit(
     if isinstance(error, FieldError) and not hasattr(error.given, "__told__"):
         kind = type(error.given).__name__
         message = f"`{written}` cannot take a Python {kind} as its `{error.field}`"
-        return cx.error(places.get(error.field, node), "RX0502", message)
+        return cx.error(places[error.field], "RX0502", message)
     at = next(iter(places.values())) if len(places) == 1 else node
     return cx.error(at, "RX0502", f"`{written}` cannot take this: {why}")
 
@@ -390,9 +393,9 @@ def call_function(cx: TirContext, callee: GlobalVar, node: ast.Call) -> PrimExpr
             node, "RX0103",
             f"`{cx.written(node.func)}` takes {quantity(takes, 'argument')}, not {len(args)}",
         )  # fmt: skip
-    places = node.args if len(node.args) == len(args) else [node] * len(args)
     operands = tuple(
-        v.data if isinstance(v, Buffer) else to_scalar(cx, v, at) for v, at in zip(args, places)
+        v.data if isinstance(v, Buffer) else to_scalar(cx, v, at)
+        for v, at in zip(args, places_of_operands(args, node))
     )
     dtype = result_dtype(cx, sibling)
     return prim.Call.make(dtype, callee, operands, span=cx.span(node))

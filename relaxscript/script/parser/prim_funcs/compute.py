@@ -38,8 +38,8 @@ from .scalar import make_number, to_condition, to_scalar
 from .table_statement import add_table_statement
 
 __all__ = [
+    "add_realize",
     "make_iter_var",
-    "open_realize",
     "parse_comm_reducer",
     "parse_index_map",
     "parse_reduction",
@@ -55,17 +55,11 @@ def function_over(cx: TirContext, node: ast.expr, what: str, example: str) -> Ca
             raise cx.error(node, "RX0104", message, help=help)
         return scalars_of(cx, function, what)
     if not callable(function) or isinstance(function, prim.PrimExpr):
-        raise cx.error(
-            node,
-            "RX0103",
-            f"{what} is a function, this is {describe(function)}",
-            help=f"write for example `{example}`",
-        )
+        message = f"{what} is a function, this is {describe(function)}"
+        raise cx.error(node, "RX0103", message, help=f"write for example `{example}`")
     if cx.environment.mode == "data":
-        written = cx.written(node)
-        raise cx.error(
-            node, "RX0104", f"`{written}` is not called in data mode", help="write a `lambda`"
-        )
+        message = f"`{cx.written(node)}` is not called in data mode"
+        raise cx.error(node, "RX0104", message, help="write a `lambda`")
     return function  # type: ignore[no-any-return]
 
 
@@ -75,13 +69,17 @@ def scalars_of(cx: TirContext, function: ScriptLambda, what: str) -> Callable[..
 
     def call(*variables: prim.Var) -> Any:
         cx.fixed.update(dict.fromkeys(variables, f"a parameter of {what}"))
-        value = function(*variables)
-        values = value if isinstance(value, (tuple, list)) else (value,)
+        values = as_results(function(*variables))
         nodes = getattr(body, "elts", [body] * len(values))
         return tuple(v if type(v) is int else to_scalar(cx, v, at) for v, at in zip(values, nodes))
 
     vars(call)["parameters"] = function.names
     return call
+
+
+def as_results(value: Any) -> Sequence[Any]:
+    """The results of a function, which gives one or a tuple of them."""
+    return value if isinstance(value, (tuple, list)) else (value,)
 
 
 def parameter_names(cx: TirContext, function: Any, node: ast.expr) -> list[str]:
@@ -101,46 +99,33 @@ def places_of_arguments(cx: TirContext, callee: Any, node: ast.Call) -> Places:
     """The places of the arguments; a call with the wrong ones is refused."""
     kwargs = {k.arg: k.value for k in node.keywords if k.arg is not None}
     bind_arguments(cx, inspect.signature(callee), node, node.args, kwargs, brief=True)
-    return argument_nodes(cx, callee, node)
+    return argument_nodes(callee, node)
 
 
 def parse_comm_reducer(cx: TirContext, node: ast.Call) -> Any:
     """`T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
     places = places_of_arguments(cx, tir_compute.comm_reducer, node)
-    at = places["identity"]
-    given = parse_expr(cx, at)
-    values = given if isinstance(given, (tuple, list)) else (given,)
-    identity = [to_scalar(cx, v, at) for v in values]
+    at, combiner = places["identity"], places["combiner"]
+    identity = [to_scalar(cx, v, at) for v in as_results(parse_expr(cx, at))]
     what = "the combiner of a reduction"
-    function = function_over(cx, places["combiner"], what, "lambda x, y: x + y")
-    names = parameter_names(cx, function, places["combiner"])
+    function = function_over(cx, combiner, what, "lambda x, y: x + y")
+    names = parameter_names(cx, function, combiner)
     count = len(identity)
     if len(names) != 2 * count:
-        raise cx.error(
-            places["combiner"],
-            "RX0103",
-            f"{quantity(count, 'identity', 'identities')} needs a function of {2 * count} "
-            f"parameters, not {len(names)}",
-            labels=[(at, quantity(count, "identity", "identities"))],
-        )
+        given = quantity(count, "identity", "identities")
+        message = f"{given} needs a function of {2 * count} parameters, not {len(names)}"
+        raise cx.error(combiner, "RX0103", message, labels=[(at, given)])
     dtypes = [e.dtype for e in identity] * 2
     span = cx.span(node)
     made = [prim.Var.make(n, d, span=span) for n, d in zip(names, dtypes)]
-    result = results_of(cx, function, made, places["combiner"])
+    result = results_of(cx, function, made, combiner)
     for e, dtype in zip(result, dtypes):
         if e.dtype is not dtype:
-            raise cx.error(
-                places["combiner"],
-                "RX0502",
-                f"the combiner gives {e.dtype}, not {dtype}",
-                labels=[(at, f"is {dtype}")],
-            )
+            message = f"the combiner gives {e.dtype}, not {dtype}"
+            raise cx.error(combiner, "RX0502", message, labels=[(at, f"is {dtype}")])
     if len(result) != count:
-        raise cx.error(
-            places["combiner"],
-            "RX0103",
-            f"the combiner gives {quantity(len(result), 'value')}, not {count}",
-        )
+        message = f"the combiner gives {quantity(len(result), 'value')}, not {count}"
+        raise cx.error(combiner, "RX0103", message)
     return tir_compute.CommReducer(made[:count], made[count:], result, identity).replace(span=span)
 
 
@@ -149,8 +134,7 @@ def results_of(
 ) -> list[PrimExpr]:
     """The results of a function for variables, as scalars."""
     with cx.at(node):
-        made = function(*variables)
-    values = made if isinstance(made, (tuple, list)) else (made,)
+        values = as_results(function(*variables))
     dtype = variables[0].dtype if variables else TIR_INT_DTYPE
     return [
         make_number(cx, v, dtype, node)
@@ -188,18 +172,13 @@ def parse_reduction(cx: TirContext, node: ast.Call) -> Any:
     """`T.Reduce(combiner, [value], [axis], condition, index)`."""
     places = places_of_arguments(cx, tir_compute.Reduce, node)
     args, kwargs = parse_arguments(cx, node)
-    given = dict(zip(("combiner", "src", "rdom", "condition", "value_index", "init"), args))
-    given.update(kwargs)
+    given = {**dict(zip(inspect.signature(tir_compute.Reduce).parameters, args)), **kwargs}
     for name in ("src", "rdom", "init"):
         values = given.get(name)
         if values is not None and not isinstance(values, (list, tuple)):
-            raise cx.error(
-                places[name],
-                "RX0103",
-                f"`{name}` is a list",
-                help=f"write `[{cx.written(places[name])}]`",
-                fix=f"[{cx.written(places[name])}]",
-            )
+            instead = f"[{cx.written(places[name])}]"
+            raise cx.error(places[name], "RX0103", f"`{name}` is a list",
+                           help=f"write `{instead}`", fix=instead)  # fmt: skip
         rule = make_iter_var if name == "rdom" else to_scalar
         given[name] = [rule(cx, v, places[name]) for v in values or ()]
     given["condition"] = to_condition(cx, given["condition"], places["condition"])
@@ -219,7 +198,7 @@ def make_iter_var(cx: TirContext, value: Any, node: ast.AST) -> IterVar:
     )  # fmt: skip
 
 
-def open_realize(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
+def add_realize(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     """The region of a buffer that exists while the statements after it run."""
     add_table_statement(cx, form, call)
     part = form.arguments["buffer_slice"]

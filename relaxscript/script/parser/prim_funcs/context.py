@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -124,37 +124,37 @@ class TirContext(ScriptContext):
     ) -> Iterator[TIRBuilder]:
         """The builder, for a statement at `node`; its mistakes are told at the parts' places."""
 
-        def place(part: str) -> ast.AST:
-            return part_of(part, places or {}, node)
-
+        known = places or {}
         builder = self.builder
         before = builder.span, builder.places
-        builder.span, builder.places = self.span(node), lambda part: self.span(place(part))
+        builder.span = self.span(node)
+        builder.places = lambda part: self.span(part_of(part, known, node))
         try:
             yield builder
         except TIRError as error:
-            self.report_doubts(place)
-            raise self.refuse(error, place) from None
+            self.report_doubts(node, known)
+            raise self.refuse(error, node, known) from None
         finally:
             builder.span, builder.places = before
-        self.report_doubts(place)
+        self.report_doubts(node, known)
 
-    def report_doubts(self, place: Callable[[str], ast.AST]) -> None:
+    def report_doubts(self, node: ast.AST, places: Mapping[str, ast.AST]) -> None:
         """Tell what the builder warns of."""
         doubts, self.builder.doubts = self.builder.doubts, []
         for doubt in doubts:
-            if not isinstance(place(doubt.part), ast.Constant):
+            if not isinstance(part_of(doubt.part, places, node), ast.Constant):
                 doubt.instead = None  # only what is written as it is can be replaced
-            self.refuse(doubt, place)
+            self.refuse(doubt, node, places)
 
-    def refuse(self, error: TIRError, place: Callable[[str], ast.AST]) -> Failed:
-        """Record what the builder says of parts of a statement; `place` tells where each is."""
-        at = place(error.part)
+    def refuse(self, error: TIRError, node: ast.AST, places: Mapping[str, ast.AST]) -> Failed:
+        """Record what the builder says of parts of a statement, which are at `places`."""
+        at = part_of(error.part, places, node)
         words = {}
         if error.instead is not None:
             loose = error.instead.startswith("{} ") and isinstance(at, _LOOSE)
             words[error.part] = f"({self.written(at)})" if loose else self.written(at)
-        spans = {part: self.span(place(part)) for part in (error.part, *error.facts)}
+        parts = (error.part, *error.facts)
+        spans = {part: self.span(part_of(part, places, node)) for part in parts}
         return self.report(error.diagnostic("", self.span(at), spans, words))
 
 

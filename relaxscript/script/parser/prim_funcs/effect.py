@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.buffer_access import indices_of
 from relaxscript.ir.prim import PrimExpr
@@ -22,18 +21,18 @@ from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.expression import add_attributes, parse_expr
 from relaxscript.tir_builder import describe
 
-from .assign import make_store
+from .assign import add_store
 from .block import make_attributes
 from .buffer import BufferSyntax
 from .call import argument_nodes, vstore
-from .compute import open_realize
+from .compute import add_realize
 from .context import TirContext
 from .loop import parse_condition
 from .python_function import PYTHON_RANGE
-from .scalar import to_indices, to_scalar
+from .scalar import indices_in_list, to_scalar
 from .table_statement import add_table_statement
 
-__all__ = ["is_effect", "parse_assert", "parse_expression_statement", "run_effect"]
+__all__ = ["add_effect", "is_effect", "parse_assert", "parse_expression_statement"]
 
 # The forms that open a scope.
 SCOPES = {tir_statements.block, tir_statements.init, tir_statements.While, tir_statements.If}
@@ -45,10 +44,10 @@ def parse_expression_statement(cx: TirContext, node: ast.Expr) -> None:
     cx.as_statement = node.value
     if isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, type(...))):
         return
-    run_effect(cx, parse_expr(cx, node.value), node.value)
+    add_effect(cx, parse_expr(cx, node.value), node.value)
 
 
-def run_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
+def add_effect(cx: TirContext, value: Any, node: ast.expr) -> None:
     """A statement that is an expression."""
     match value:
         case None:
@@ -78,42 +77,35 @@ def is_effect(callee: Any) -> bool:
 
 
 def add_func_attr(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
-    at = argument_nodes(cx, form.maker, call)["attrs"]
+    at = argument_nodes(form.maker, call)["attrs"]
     found = make_attributes(cx, form.arguments["attrs"], at)
     add_attributes(cx, cx.builder.attrs, found, at)
 
 
-def launch_unnamed(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
+def add_launch_thread(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
     """`T.launch_thread(tx, 32)` without a name of its own."""
     cx.fixed.setdefault(add_table_statement(cx, form, call), "a thread")
 
 
 def add_buffer_store(cx: TirContext, form: StmtForm, call: ast.Call) -> None:
-    places = argument_nodes(cx, form.maker, call)
+    places = argument_nodes(form.maker, call)
     if form.maker is vstore and isinstance(call.func, ast.Attribute):
         # The buffer is before the dot.
-        places = argument_nodes(cx, partial(vstore, form.arguments["buffer"]), call)
+        places = argument_nodes(partial(vstore, form.arguments["buffer"]), call)
         places.update({"buffer": call.func.value, "indices": places["begin"]})
     buffer, indices = form.arguments["buffer"], form.arguments["indices"]
     if not isinstance(buffer, Buffer):
         raise cx.error(places["buffer"], "RX0501", f"this is {describe(buffer)}, not a buffer")
-    given = list(indices) if isinstance(indices, (list, tuple)) else [indices]
-    at = places["indices"]
-    nodes = list(at.elts) if isinstance(at, (ast.List, ast.Tuple)) else [at] * len(given)
-    if len(given) != buffer.ndim:
-        takes = quantity(buffer.ndim, "index", "indices")
-        raise cx.error(at, "RX0503", f"`{buffer.name}` takes {takes}, not {len(given)}")
-    found = to_indices(cx, buffer, given, nodes)
+    found = indices_in_list(cx, buffer, indices, places["indices"])
     value = form.arguments["value"]
     if form.maker is vstore and found and isinstance(value, PrimExpr):
         # A vector is stored from the element on at which it begins.
         lanes = value.dtype.lanes if found[-1].dtype.lanes == 1 else 1
         found = indices_of(found, lanes // buffer.dtype.lanes)
-    made = make_store(cx, buffer, found, form.arguments["value"], places["value"], places["buffer"])
-    predicate = form.arguments["predicate"]
-    if predicate is not None:
-        made = made.replace(predicate=to_scalar(cx, predicate, places["predicate"]))
-    cx.builder.add(made.replace(span=cx.span(call)))
+    where = form.arguments["predicate"]
+    if where is not None:
+        where = to_scalar(cx, where, places["predicate"])
+    add_store(cx, buffer, found, value, places["value"], places["buffer"], call, where)
 
 
 # statement = "assert" scalar ["," string]
@@ -138,6 +130,6 @@ EFFECTS: dict[Any, Callable[[TirContext, StmtForm, ast.Call], Any]] = {
     tir_statements.func_attr: add_func_attr,
     tir_statements.buffer_store: add_buffer_store,
     vstore: add_buffer_store,
-    tir_statements.launch_thread: launch_unnamed,
-    tir_statements.realize: open_realize,
+    tir_statements.launch_thread: add_launch_thread,
+    tir_statements.realize: add_realize,
 }

@@ -1,17 +1,8 @@
-"""PrimFuncs, statement by statement.
+"""PrimFuncs: the signature, the body, and what is checked of the whole.
 
-    function  = "def" name "(" parameters ")" ["->" type] ":" { statement }
-    statement = "for" names "in" loops ":" body | "while" scalar ":" body
-              | "if" scalar ":" body ["else" ":" body] | "assert" scalar ["," string]
-              | "with" scopes ":" body | element "=" scalar | element op "=" scalar
-              | name [":" type] "=" scalar | name "=" buffer | "return" [scalar]
-              | "T.func_attr(...)" | "T.evaluate(...)" | scalar | "pass" | docstring
-    loops     = "range(...)" | "T.serial(...)" | "T.parallel(...)" | "T.grid(...)" ...
-    scopes    = block | "T.init()" | "T.grid(...)" "as" names | "T.LetStmt(...)" "as" name
-              | "T.allocate(...)" "as" name | "T.attr(...)" ...
+    function = "def" name "(" parameters ")" ["->" type] ":" { statement }
 
-A scalar variable never changes: it can be bound anew only beside its first binding, where that
-means the same as in Python. The printer's methods of the same names are the inverse of these.
+The statements are in `statement.py`; the printer's functions of the same names are the inverse.
 """
 
 from __future__ import annotations
@@ -94,15 +85,15 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
     return function
 
 
+def refuse_indices(cx: TirContext, function: PrimFunc) -> None:
+    """Report indices that leave their buffers whenever the function is run."""
+    for outside in out_of_bounds_indices(function, cx.index_places):
+        cx.report(outside)
+
+
 def declares_reads(cx: TirContext, block: Block) -> bool:
     """True if the script itself says what a block reads."""
     return not cx.builder.derived.get(block, (False, False))[0]
-
-
-def refuse_indices(cx: TirContext, function: PrimFunc) -> None:
-    """Report indices that leave their buffers whenever the function is run."""
-    for found in out_of_bounds_indices(function, cx.index_places):
-        cx.report(found)
 
 
 def parse_return_annotation(cx: TirContext, node: ast.expr) -> None:

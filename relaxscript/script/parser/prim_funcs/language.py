@@ -14,12 +14,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script.names import tir_compute
 from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.captured_functions import adopt, adopt_member
-from relaxscript.script.parser.compile_time import (
-    parse_comprehension,
-    parse_dict_comprehension,
-    parse_lambda,
-    parse_set_comprehension,
-)
+from relaxscript.script.parser.compile_time import COMPILE_TIME_RULES
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.expression import python_items
 from relaxscript.script.parser.macro import macro_in
@@ -90,15 +85,11 @@ _FORMS = {
 TIR = Language(
     rules={
         **PYTHON.rules,
+        **COMPILE_TIME_RULES,
         ast.Compare: tir_operator.parse_comparison,
         ast.BoolOp: tir_operator.parse_boolean,
         ast.IfExp: tir_operator.parse_conditional,
         ast.Subscript: parse_subscript,
-        ast.ListComp: parse_comprehension,
-        ast.GeneratorExp: parse_comprehension,
-        ast.SetComp: parse_set_comprehension,
-        ast.DictComp: parse_dict_comprehension,
-        ast.Lambda: parse_lambda,
     },
     find_name=find_name,
     undefined=undefined_here,

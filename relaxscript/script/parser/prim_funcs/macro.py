@@ -76,7 +76,7 @@ def expand_macro(cx: TirContext, macro: Macro, held: tuple[Any, ...], node: ast.
     kwargs = {name: macro_argument(value) for name, value in kwargs.items()}
     check_depth(cx, macro, node)
     values = bind_arguments(cx, macro.signature, node, args, kwargs, defined=macro.span)
-    place_statements(cx, statements_of(cx, macro, node, values), node)
+    add_statements(cx, statements_of(cx, macro, node, values), node)
 
 
 def statements_of(
@@ -115,7 +115,7 @@ def statements_of(
     return made
 
 
-def place_statements(cx: TirContext, made: Sequence[Stmt | Opener], node: ast.Call) -> None:
+def add_statements(cx: TirContext, made: Sequence[Stmt | Opener], node: ast.Call) -> None:
     """Statements of a macro; what they open ends with the macro."""
     if all(isinstance(item, Stmt) for item in made):
         cx.builder.items.extend(made)

@@ -34,7 +34,7 @@ def bind_buffer(
     """A buffer of the body: of a parameter, allocated, or over memory that exists."""
     span = cx.span(target)
     if syntax.maker is tir_statements.match_buffer:
-        return match_buffer(cx, target, syntax, span)
+        return bind_matched_buffer(cx, target, syntax, span)
     buffer = make_buffer(cx, target.id, syntax, span)
     if syntax.maker is tir_statements.alloc_buffer:
         return cx.builder.alloc_buffer(buffer)
@@ -54,7 +54,7 @@ def check_memory(cx: TirContext) -> None:
         cx.report(Diagnostic("RX0501", message, cx.span(node), help=help))
 
 
-def match_buffer(
+def bind_matched_buffer(
     cx: TirContext, target: ast.Name, syntax: BufferSyntax, span: Span | None
 ) -> Buffer:
     """The buffer of a parameter, or of a region."""
@@ -90,13 +90,10 @@ def make_buffer_of_form(cx: TirContext, form: StmtForm, node: ast.Attribute) -> 
     """The buffer that an object of Python asked for; it is made when it is first used."""
     known = cx.made_buffers.get(id(form))
     if known is None:
-        nodes: dict[str, ast.expr] = {
-            name: ast.copy_location(ast.Constant(value), node)
-            for name, value in form.arguments.items()
-            if value is not None
-        }
+        values = {name: value for name, value in form.arguments.items() if value is not None}
         target = ast.copy_location(ast.Name(node.attr, ast.Store()), node)
         statement = ast.copy_location(ast.Pass(), node)
-        buffer = bind_buffer(cx, target, BufferSyntax(form.maker, nodes, node), statement)
+        syntax = BufferSyntax.of_values(form.maker, values, node)
+        buffer = bind_buffer(cx, target, syntax, statement)
         known = cx.made_buffers[id(form)] = (form, buffer)
     return known[1]

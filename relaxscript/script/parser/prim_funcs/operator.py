@@ -21,11 +21,11 @@ from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.script.names.syntax import OPERATORS
 from relaxscript.script.parser import expression
-from relaxscript.script.parser.diagnostics import with_user_names
 from relaxscript.script.parser.expression import parse_expr, parse_exprs, python_operation
 from relaxscript.script.parser.fixits import between
 from relaxscript.script.parser.python_operators import COMPARE
 
+from .call import refuse_operand, with_place
 from .context import TirContext
 from .scalar import make_number, to_condition, to_scalar
 
@@ -129,12 +129,8 @@ def match_operands(
             if isinstance(v, PrimExpr)
         ]  # fmt: skip
         why = f": {reason(error)}" if isinstance(error, ValueError) else ""
-        raise cx.error(
-            places[1],
-            "RX0502",
-            f"`{symbol}` cannot combine these operands{why}",
-            labels=facts,
-        ) from None
+        message = f"`{symbol}` cannot combine these operands{why}"
+        raise cx.error(places[1], "RX0502", message, labels=facts) from None
 
 
 def check_division(cx: TirContext, symbol: str, operand: PrimExpr, node: ast.AST) -> None:
@@ -213,17 +209,12 @@ def apply_function(
 ) -> PrimExpr:  # fmt: skip
     """Call an intrinsic's function for an operator."""
     try:
-        result: PrimExpr = function(*values)
+        result = function(*values)
     except (OperandError, DiagnosticError) as error:
         said = unplaced_error(error)
         if said is None:
             raise
-        names = list(inspect.signature(function).parameters)
-        spans = {n: cx.span(at) for n, at in zip(names, places)}
         said.callee = symbol
-        diagnostic = said.diagnostic(symbol, cx.span(node), spans)
-        words = {n: cx.written(at) for n, at in zip(names, places)}
-        raise cx.report(with_user_names(diagnostic, words)) from None
-    if type(result) is prim.Call and result.span is None:
-        return prim.Call.make(result.dtype, result.op, result.args, span=cx.span(node))
-    return result
+        named = dict(zip(inspect.signature(function).parameters, places))
+        raise refuse_operand(cx, said, symbol, node, named, named) from None
+    return with_place(cx, result, node)  # type: ignore[no-any-return]

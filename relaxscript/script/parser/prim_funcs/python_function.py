@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import operator
 from functools import partial, reduce
 from typing import Any
@@ -143,6 +144,7 @@ def _any(*values: PrimExpr) -> PrimExpr:
 
 
 PYTHON_RANGE = _range
+vars(_range)["__signature__"] = inspect.signature(_range)  # asked for by every loop
 # Functions of the items of one sequence.
 OF_ITEMS = (builtins.min, builtins.max, builtins.sum, builtins.all, builtins.any)
 
@@ -172,7 +174,7 @@ def call_known(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     if isinstance(callee, partial) and callee.func in METHODS:
         args, kwargs = parse_arguments(cx, node)
         if callee.func is vload:
-            check_indices(cx, callee.args[0], args[:1], node.args[:1])
+            check_indices(cx, callee.args[0], args, node.args)
         return call_guarded(cx, callee, args, kwargs, node)
     rule = PYTHON_NAMES.get(kind)
     if rule is not None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from relaxscript.ir import prim
-from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import PrimType
-from relaxscript.ir.tir import Buffer, BufferRegion, Evaluate
+from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.script.parser.expression import parse_expr
 from relaxscript.script.parser.macro import Returned
 
@@ -47,11 +45,11 @@ def parse_return(cx: TirContext, node: ast.Return) -> None:
             "a PrimFunc writes into its parameters, it does not return buffers",
             help="add a parameter for the result, and leave `return` out",
         )  # fmt: skip
-    if isinstance(cx.builder.ret_type, PrimType):
-        e = convert_value(
-            cx, value, node.value, cx.builder.ret_type.dtype, node.value, "the function returns"
-        )
+    declared = cx.builder.ret_type
+    if isinstance(declared, PrimType):
+        what = "the function returns"
+        e = convert_value(cx, value, node.value, declared.dtype, node.value, what)
     else:
         e = to_scalar(cx, value, node.value)
-    call = prim.Call.make(e.dtype, op_named("tir.ret"), (e,), span=cx.span(node))
-    cx.builder.add(Evaluate.make(call, span=cx.span(node)))
+    with cx.builder_at(node) as builder:
+        builder.ret(e)

@@ -24,7 +24,7 @@ from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.expression import parse_expr, python_item
 from relaxscript.tir_builder import TIRBuilder, TIRError, describe, indices_of, operands, region_of
 
-from .context import TirContext, part_of
+from .context import TirContext
 
 __all__ = [
     "check_brackets",
@@ -32,6 +32,7 @@ __all__ = [
     "check_rank",
     "check_value",
     "index_nodes",
+    "indices_in_list",
     "item_of",
     "make_number",
     "not_indexable",
@@ -57,7 +58,7 @@ def operand(
     try:
         return rule(value, *more, "value", cx.span(node) if type(value) is int else None)
     except TIRError as error:
-        raise cx.refuse(error, lambda part: part_of(part, {"value": node}, node)) from None
+        raise cx.refuse(error, node, {"value": node}) from None
 
 
 def check_value(cx: TirContext, value: Any, node: ast.AST) -> None:
@@ -117,10 +118,7 @@ def check_brackets(cx: TirContext, node: ast.Subscript) -> None:
 
 def item_of(cx: TirContext, owner: Any, index: Any, node: ast.Subscript) -> Any:
     if isinstance(owner, Buffer):
-        places = index_nodes(cx, node)
-        return load_element(
-            cx, owner, index if isinstance(index, tuple) else (index,), places, node
-        )
+        return load_element(cx, owner, index if isinstance(index, tuple) else (index,), node)
     if isinstance(owner, PrimExpr):
         raise not_indexable(cx, owner, node)
     if owner is tir_nodes.let:
@@ -145,29 +143,26 @@ def not_indexable(cx: TirContext, owner: PrimExpr, node: ast.Subscript) -> Faile
     )
 
 
-def index_nodes(cx: TirContext, node: ast.Subscript) -> Sequence[ast.AST]:
+def index_nodes(node: ast.Subscript) -> Sequence[ast.AST]:
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def load_element(
-    cx: TirContext,
-    buffer: Buffer,
-    index: Sequence[Any],
-    places: Sequence[ast.AST],
-    node: ast.Subscript,
+    cx: TirContext, buffer: Buffer, index: Sequence[Any], node: ast.Subscript
 ) -> PrimExpr | BufferRegion:
-    """A load; a region where some index is a slice without a step."""
+    """A load; a region where some indices are slices, all without a step."""
     check_rank(cx, buffer, len(index), node)
-    if any(isinstance(i, slice) for i in index):
-        steps = [i.step for i in index if isinstance(i, slice)]
-        if all(step is None for step in steps):
-            return make_region(cx, buffer, index, places, node)
+    places = index_nodes(node)
+    steps = [i.step for i in index if isinstance(i, slice)]
+    if steps and all(step is None for step in steps):
+        with at_indices(cx, index, places, node) as (builder, values):
+            return region_of(builder, buffer, values)
     indices = to_indices(cx, buffer, index, places)
     return prim.BufferLoad.make(buffer, indices, span=cx.span(node))
 
 
 def check_number_of_indices(cx: TirContext, owner: Any, node: ast.Subscript) -> None:
-    indices = index_nodes(cx, node)
+    indices = index_nodes(node)
     if isinstance(owner, Buffer) and not any(isinstance(i, ast.Starred) for i in indices):
         check_rank(cx, owner, len(indices), node)
 
@@ -198,6 +193,18 @@ def to_indices(
     return indices
 
 
+def indices_in_list(
+    cx: TirContext, buffer: Buffer, given: Any, node: ast.expr
+) -> tuple[PrimExpr, ...]:
+    """The indices that a call takes as one argument, as many as there are dimensions."""
+    values = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(values) != buffer.ndim:
+        takes = quantity(buffer.ndim, "index", "indices")
+        raise cx.error(node, "RX0503", f"`{buffer.name}` takes {takes}, not {len(values)}")
+    places = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node] * len(values)
+    return to_indices(cx, buffer, values, places)
+
+
 def _is_plain_index(value: Any) -> bool:
     """True if a value is an index as it is."""
     if not isinstance(value, PrimExpr) or (isinstance(value, prim.Var) and not value.name):
@@ -224,11 +231,3 @@ def part_of_index(cx: TirContext, value: Any, node: ast.AST) -> Any:
         ends = (value.start, value.stop, value.step)
         return slice(*(e if e is None else part_of_index(cx, e, node) for e in ends))
     return value if type(value) is int else to_scalar(cx, value, node)
-
-
-def make_region(
-    cx: TirContext, buffer: Buffer, index: Sequence[Any], places: Sequence[ast.AST], node: ast.AST
-) -> BufferRegion:
-    """Part of a buffer: a range along each axis."""
-    with at_indices(cx, index, places, node) as (builder, values):
-        return region_of(builder, buffer, values)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
@@ -19,6 +20,7 @@ from relaxscript.errors import did_you_mean
 from relaxscript.ir import prim
 from relaxscript.ir.prim import HANDLE
 from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.tir import Buffer
 from relaxscript.script.names import relax_typed
 from relaxscript.script.names.tir_types import BufferForm, HandleType, ScalarType, StmtForm
 from relaxscript.script.names.tir_values import BUFFER_PARAMETERS, PARAMETER_HELP
@@ -110,22 +112,14 @@ def parse_parameters(cx: TirContext, node: ast.FunctionDef) -> None:
 def add_parameter(cx: TirContext, arg: ast.arg, value: Any, scalar: prim.Var | None) -> None:
     """Add one parameter to the signature; one that failed stays unknown."""
     span = cx.source.name_span(arg)
-    var = scalar
+    param: prim.Var | Buffer | None = scalar
     if isinstance(value, BufferSyntax):
-        try:
-            buffer = make_buffer(cx, arg.arg, value, span)
-        except Failed:
-            cx.names[arg.arg] = UNKNOWN
-            return
-        cx.names[arg.arg] = buffer
+        with suppress(Failed):
+            param = make_buffer(cx, arg.arg, value, span)
+    cx.names[arg.arg] = UNKNOWN if param is None else param
+    if param is not None:
         cx.builder.span = span
-        cx.builder.add_param(buffer)
-        return
-    if var is None:
-        cx.names[arg.arg] = UNKNOWN
-        return
-    cx.builder.span = span
-    cx.builder.add_param(var)
+        cx.builder.add_param(param)
 
 
 def scalar_parameter(cx: TirContext, arg: ast.arg, value: ScalarType | prim.Var) -> prim.Var:
@@ -238,8 +232,7 @@ def captured_buffer(cx: TirContext, form: StmtForm, node: ast.expr) -> BufferSyn
     """An annotation that Python evaluated before: `x: Image` with `Image = T.Buffer(...)`."""
     values = {k: v for k, v in form.arguments.items() if k != "args"}
     values = {**dict(zip(BUFFER_PARAMETERS, form.arguments["args"])), **values}
-    nodes = {k: ast.copy_location(ast.Constant(v), node) for k, v in values.items()}
-    return BufferSyntax(form.maker, dict(nodes), node)
+    return BufferSyntax.of_values(form.maker, values, node)
 
 
 def parse_quoted_annotation(cx: TirContext, node: ast.Constant, text: str) -> Any:

@@ -5,6 +5,9 @@
               | "with" scopes ":" body | element "=" scalar | element op "=" scalar
               | name [":" type] "=" scalar | name "=" buffer | "return" [scalar]
               | "T.func_attr(...)" | "T.evaluate(...)" | scalar | "pass" | docstring
+    loops     = "range(...)" | "T.serial(...)" | "T.parallel(...)" | "T.grid(...)" ...
+    scopes    = block | "T.init()" | "T.grid(...)" "as" names | "T.LetStmt(...)" "as" name
+              | "T.allocate(...)" "as" name | "T.attr(...)" ...
 
 A scalar variable never changes: it can be bound anew only beside its first binding, where that
 means the same as in Python.

@@ -21,7 +21,7 @@ __all__ = ["add_table_statement", "arguments_of", "bind_table_statement", "place
 
 def places_of(cx: TirContext, form: StmtForm, node: ast.expr) -> Places:
     """The syntax of the arguments of a statement; one held by Python is placed at its use."""
-    return argument_nodes(cx, form.maker, node) if isinstance(node, ast.Call) else Places(node)
+    return argument_nodes(form.maker, node) if isinstance(node, ast.Call) else Places(node)
 
 
 def arguments_of(cx: TirContext, form: StmtForm, places: Places) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def arguments_of(cx: TirContext, form: StmtForm, places: Places) -> dict[str, An
         try:
             found[name] = builder_argument(name, value)
         except TIRError as error:
-            raise cx.refuse(error, lambda part: places[name]) from None  # noqa: B023
+            raise cx.refuse(error, places[name], {}) from None
     return found
 
 

@@ -1,10 +1,6 @@
-"""Threads of devices: launches, and threads that are launched later."""
+"""Threads of devices: every one that is used is launched."""
 
 from __future__ import annotations
-
-import ast
-import re
-from typing import Any
 
 from relaxscript.errors import Diagnostic
 from relaxscript.ir import tir
@@ -12,15 +8,7 @@ from relaxscript.ir.walk import free_vars
 
 from .context import TirContext
 
-__all__ = ["check_launched", "check_thread"]
-
-_NAME = re.compile(r"\W")
-
-
-def check_thread(cx: TirContext, tag: Any, node: ast.AST) -> str:
-    """The name of a thread; an unusual one deserves a word."""
-    with cx.builder_at(node) as builder:
-        return builder.known_thread(tag, "thread")
+__all__ = ["check_launched"]
 
 
 def check_launched(cx: TirContext, function: tir.PrimFunc) -> None:

@@ -11,14 +11,7 @@ from relaxscript.op import CompositeOp, Operator
 from relaxscript.script.names import relax_forms
 from relaxscript.script.names.annotations import AnnotationForm
 from relaxscript.script.parser.annotation import form_call
-from relaxscript.script.parser.compile_time import (
-    ScriptLambda,
-    call_lambda,
-    parse_comprehension,
-    parse_dict_comprehension,
-    parse_lambda,
-    parse_set_comprehension,
-)
+from relaxscript.script.parser.compile_time import COMPILE_TIME_RULES, ScriptLambda, call_lambda
 from relaxscript.script.parser.macro import macro_in
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.python_call import parse_arguments
@@ -78,15 +71,11 @@ _FORMS: Mapping[int, Callable[[RelaxContext, Any, ast.Call], Any]] = {
 RELAX = Language(
     rules={
         **PYTHON.rules,
+        **COMPILE_TIME_RULES,
         ast.Name: relax_dimension.parse_name,
         ast.Attribute: relax_attribute.parse_attribute,
         ast.Subscript: relax_expression.parse_subscript,
         ast.IfExp: relax_control.parse_conditional,
-        ast.ListComp: parse_comprehension,
-        ast.GeneratorExp: parse_comprehension,
-        ast.SetComp: parse_set_comprehension,
-        ast.DictComp: parse_dict_comprehension,
-        ast.Lambda: parse_lambda,
     },
     find_name=find_name,
     undefined=undefined,
