@@ -10,7 +10,10 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr, Var, cast, const
+from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import Operator, op
@@ -24,11 +27,15 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     same_dim,
 )
+from relaxscript.te import compute, element, tensor as te
+from relaxscript.te.topi.broadcast import BROADCAST
 
 from .numeric import accumulator
 from .pieces import apply_elementwise
 
 __all__ = ["dequantize", "quantize"]
+
+_FLOAT64 = DataType("float64")
 
 
 @op(alike=())
@@ -57,7 +64,10 @@ def quantize(
 
     def whole(x: Any, scale: Any, zero: Any) -> Any:
         found = np.rint(x.astype(wide) / scale) + zero
-        return np.clip(np.where(np.isnan(found), 0, found), limits.min, limits.max)
+        # The greatest integer may be no float: what is beyond it is replaced behind the conversion.
+        inside = np.where((found > limits.min) & (found < limits.max), found, 0)
+        held = np.where(found >= limits.max, limits.max, inside.astype(out_dtype.numpy))
+        return np.where(found <= limits.min, limits.min, held).astype(out_dtype.numpy)
 
     return _combine(whole, out_dtype, data, *parameters)
 
@@ -140,3 +150,61 @@ def _require_parameter(
 
 _quantization_rule(quantize, "float", "integer")
 _quantization_rule(dequantize, "number", "float")
+
+
+# ---------------------------------------------------------------- loops
+
+
+@quantize.compute()
+def _(
+    context: ComputeContext, data: te.Tensor, scale: te.Tensor, zero_point: te.Tensor, axis: int,
+    out_dtype: DataType,
+) -> te.Tensor:  # fmt: skip
+    wide = DataType(accumulator(data.dtype.numpy))
+
+    def small(x: PrimExpr, scale: PrimExpr, zero: PrimExpr) -> PrimExpr:
+        found = _promoted(element.add, _promoted(element.divide, cast(x, wide), scale), zero)
+        most = const(float(ml_dtypes.finfo(out_dtype.numpy).max), found.dtype)  # type: ignore[no-untyped-call]
+        return cast(element.clip(found, element.negative(most), most), out_dtype)
+
+    def whole(x: PrimExpr, scale: PrimExpr, zero: PrimExpr) -> PrimExpr:
+        quotient = FUNCTIONS["nearbyint"](_promoted(element.divide, cast(x, wide), scale))
+        # NaN becomes 0, and what is beyond the integers the outermost of them.
+        return cast(_promoted(element.add, quotient, zero), out_dtype)
+
+    function = small if out_dtype.is_float else whole
+    return _quantized(function, data, scale, zero_point, axis, "quantized")
+
+
+@dequantize.compute()
+def _(
+    context: ComputeContext, data: te.Tensor, scale: te.Tensor, zero_point: te.Tensor, axis: int,
+    out_dtype: DataType,
+) -> te.Tensor:  # fmt: skip
+    def exact(x: PrimExpr, scale: PrimExpr, zero: PrimExpr) -> PrimExpr:
+        x, scale, zero = (cast(e, _FLOAT64) for e in (x, scale, zero))
+        return cast((x - zero) * scale, out_dtype)
+
+    return _quantized(exact, data, scale, zero_point, axis, "dequantized")
+
+
+def _promoted(function: Callable[..., PrimExpr], a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """A function of two numbers in the dtype that numpy finds for both."""
+    dtype = DataType(np.result_type(a.dtype.numpy, b.dtype.numpy))
+    return function(cast(a, dtype), cast(b, dtype))
+
+
+def _quantized(
+    function: Callable[..., PrimExpr], data: te.Tensor, scale: te.Tensor, zero_point: te.Tensor,
+    axis: int, name: str,
+) -> te.Tensor:  # fmt: skip
+    """The tensor of a function of the elements, and of their scales and zero points."""
+
+    def at(*i: Var) -> PrimExpr:
+        own = i[axis] if i else None
+        parameters = (p[own] if p.ndim else p[()] for p in (scale, zero_point))
+        return function(data[i], *parameters)
+
+    names = [f"ax{n}" for n in range(data.ndim)]
+    made: te.Tensor = compute(data.shape, at, name=name, tag=BROADCAST, varargs_names=names)
+    return made

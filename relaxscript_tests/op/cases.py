@@ -400,9 +400,14 @@ CASES: dict[str, list[Any]] = {
         (T((2, 3)), T((), "float32"), T((), "int8")),
         (T((2, 3)), T((3,), "float32"), T((3,), "int32"), 1, "uint8"),
         (T((2, 3)), T((2,), "float32"), T((), "int8"), 0),
+        (T((2, 3)), T((3,), "float16"), T((3,), "float32"), -1, "float8_e4m3fn"),
+        (T((0, 2)), T((), "float64"), T((), "uint64"), 0, "int64"),
+        (T(()), T((), "bfloat16"), T((), "int64"), -1, "int32"),
     ],
     "dequantize": [
         (T((2, 3)), T((), "float32"), T((), "int8")),
+        (T((4, 2, 3)), T((2,), "float16"), T((2,), "int64"), -2, "bfloat16"),
+        (T(()), T((), "float64"), T((), "float32"), 0, "float8_e5m2"),
         (T((2, 3)), T((3,), "float32"), T((3,), "int32"), 1, "float16"),
     ],
     "collapse_sum_to": [

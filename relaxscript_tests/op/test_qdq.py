@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript import jit
+from relaxscript.builder import BlockBuilder
 from relaxscript.dtypes import DataType
+from relaxscript.ir.relax import Var
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.transform import LegalizeOps
 
 from .inference import obliged, ranked, refused, result, tensor
 
@@ -36,6 +41,29 @@ def test_numbers_are_rounded_to_even_and_held_in_range() -> None:
     assert found.tolist() == [[1, 3, 5], [127, 0, 3]]
     assert found.dtype == np.int8
     assert R.quantize(DATA, HALF, THREE, out_dtype="uint8").tolist()[1][0] == 203
+
+
+@pytest.mark.parametrize("name", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("source", ["float16", "float32"])
+def test_the_outermost_integers_are_held_where_no_float_is_one(name: str, source: str) -> None:
+    x = np.array([np.inf, -np.inf, np.nan], source)
+    one, zero = np.array(1, source), np.array(0, "int8")
+    limits = np.iinfo(name)
+    assert R.quantize(x, one, zero, out_dtype=name).tolist() == [limits.max, limits.min, 0]
+
+
+@pytest.mark.parametrize("name", ["int8", "uint32", "int64", "float8_e4m3fn"])
+def test_loops_hold_what_is_beyond_the_range_as_the_operator_does(name: str) -> None:
+    x = np.array([np.inf, -np.inf, np.nan, -0.0, 1e30, -1e30, 2.5, 448.0], "float32")
+    builder = BlockBuilder()
+    params = [Var(f"x{k}", TensorStructInfo(s, "float32")) for k, s in enumerate([(8,), (), ()])]
+    with builder.function("main", params):
+        builder.emit_func_output(builder.emit(R.quantize(*params, out_dtype=name)))
+    legal = LegalizeOps()(builder.finalize())
+    assert "call_tir" in legal.script()
+    operands = x, np.array(0.5, "float32"), np.array(1.0, "float32")
+    found, expected = jit(legal).main(*operands), R.quantize(*operands, out_dtype=name)
+    np.testing.assert_array_equal(found.astype(float), expected.astype(float))
 
 
 def test_each_place_along_an_axis_has_a_scale() -> None:
