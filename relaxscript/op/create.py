@@ -27,6 +27,7 @@ from relaxscript.opdef.parameters import (
     convert_attribute,
 )
 from relaxscript.opdef.shapes import dims_of, of_shape, require_dtype
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import element, tensor as te
 from relaxscript.te.topi import tensor
 
@@ -67,7 +68,7 @@ def _require_single(value: TensorStructInfo) -> None:
         )
 
 
-@op(alike=())
+@op(alike=(), traits={Trait.MIXED_FOLLOW})
 def full(shape: ShapeLike, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
     """A tensor of `shape` whose elements are all `fill_value`, a tensor of rank 0.
 
@@ -94,7 +95,7 @@ def _(context: ComputeContext, shape: Any, fill_value: Any, dtype: DataType | No
     return tensor.filled(context.shape, context.dtype, fill_value, "T_full")
 
 
-@op(alike=())
+@op(alike=(), traits={Trait.MIXED_FOLLOW})
 def full_like(x: Tensor, fill_value: Scalar, dtype: DType | None = None) -> Tensor:
     """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
 
@@ -131,13 +132,13 @@ def _with_dtype(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
     return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def zeros(shape: ShapeLike, dtype: DType) -> Tensor:
     """A tensor of zeros (False, for bools)."""
     return np.zeros(tuple(shape), dtype.numpy)
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def ones(shape: ShapeLike, dtype: DType) -> Tensor:
     """A tensor of ones (True, for bools)."""
     return np.ones(tuple(shape), dtype.numpy)

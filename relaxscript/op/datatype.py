@@ -8,12 +8,13 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import element
 
 __all__ = ["astype"]
 
 
-@op(symbol="astype")
+@op(symbol="astype", traits={Trait.MIXED_FOLLOW})
 def astype(x: Tensor, dtype: DType) -> Tensor:
     """The elements of `x` as values of `dtype`.
 

@@ -13,6 +13,7 @@ from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.mixed_precision import with_out_dtype
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -26,6 +27,7 @@ from relaxscript.opdef.shapes import (
     same_dims,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import matrix_product, rounded
 
@@ -36,7 +38,7 @@ from .numeric import product_dtype
 __all__ = ["linear", "matmul"]
 
 
-@op(symbol="@")
+@op(symbol="@", traits={Trait.MIXED_ALWAYS})
 def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
     """The matrix product of the last two axes; the axes before them broadcast.
 
@@ -59,6 +61,9 @@ def _(
 ) -> TETensor:
     inner = DataType(product_dtype(context.dtype.numpy))
     return rounded(matrix_product(context.shape, x1, x2, dtype=inner), context.dtype)
+
+
+matmul.mixed_precision_rule(with_out_dtype)
 
 
 @matmul.infer_rule

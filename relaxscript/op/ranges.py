@@ -21,6 +21,7 @@ from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer, require_prim
 from relaxscript.opdef.shapes import ZERO, dims_of, number, tensor_of
+from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import prim_value
 from relaxscript.te import element, tensor as te
 from relaxscript.te.topi import tensor
@@ -34,7 +35,7 @@ _FLOAT32 = DataType("float32")
 # ---------------------------------------------------------------- ranges
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def arange(
     start: Value, end: Value | None = None, step: Value = 1, dtype: DType | None = None
 ) -> Tensor:
@@ -127,7 +128,7 @@ def _(
 # ---------------------------------------------------------------- identity matrices
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def eye(n: Value, m: Value | None = None, k: Value = 0, dtype: DType = "float32") -> Tensor:  # type: ignore[assignment]
     """The matrix of `n` rows and `m` columns (as many where None) with ones on its `k`-th diagonal.
 

@@ -37,6 +37,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["dynamic_strided_slice", "flip", "slice_scatter", "strided_slice"]
 
@@ -44,7 +45,7 @@ _INT64 = DataType("int64")
 _FAR = (1 << 63) - 1  # a bound that no dimension reaches: the end, wherever that is
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def strided_slice(
     x: Tensor,
     axes: Values,

@@ -17,12 +17,13 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import element
 
 __all__ = ["ewise_fma"]
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def ewise_fma(x1: Scalar, x2: Scalar, x3: Scalar) -> Tensor:
     """`x1 * x2 + x3`; all three broadcast to each other."""
     return np.asarray(x1 * x2 + x3)

@@ -11,6 +11,7 @@
     eager.py             operators run at once, on numpy arrays
     composite.py         names for compositions of operators
     aliases.py           what other libraries call things
+    mixed_precision.py   operators on fewer bits
     format.py            dimensions and shapes in messages
     documentation.py     what `help` shows
 

@@ -34,6 +34,7 @@ from .shapes import (
     same_dims,
     tensor_of,
 )
+from .traits import Trait
 
 __all__ = [
     "binary_rule",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 _BOOL = DataType("bool")
+_FOLLOWS = frozenset({Trait.MIXED_FOLLOW})
 _Meaning = Callable[..., Any]
 
 
@@ -89,7 +91,7 @@ def elementwise(
     `accepts` says which dtypes: any, number, float, bits, integer or bool.
     """
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
-    operator = _operator(name, meaning, doc, operands, symbol=symbol)
+    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts))
     compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts))
@@ -102,7 +104,7 @@ def comparison(
 ) -> Operator:  # fmt: skip
     """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
-    operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol)
+    operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts, _BOOL))
     compute_elements(operator, te, ulp)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
@@ -215,7 +217,8 @@ def unary(
     ulp: float = 0,
 ) -> Operator:
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
-    operator = _operator(name, meaning, doc, [_operand(operand, "tensor")], symbol=symbol)
+    operands = [_operand(operand, "tensor")]
+    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(unary_rule(accepts, result, operand))
     compute_elements(operator, te, ulp)
     return operator

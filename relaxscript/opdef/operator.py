@@ -66,9 +66,10 @@ __all__ = [
 #   prims       the scalar that scalars alone give
 #   normalize   the normal form of a call
 #   compute     the elements of the result, as tensor expressions
+#   mixed_precision  the call on operands of a lower dtype
 RuleKind = Literal[
     "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
-    "compute",
+    "compute", "mixed_precision",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -176,6 +177,10 @@ class Operator:
     def normalize_rule(self, rule: _Rule) -> _Rule:
         """Declare the normal form of calls of this operator: `rule(call) -> Call`."""
         return self.rule("normalize")(rule)
+
+    def mixed_precision_rule(self, rule: _Rule) -> _Rule:
+        """Declare the call on operands of a lower dtype: `rule(call, out_dtype) -> Call`."""
+        return self.rule("mixed_precision")(rule)
 
     def compute(self, *, ulp: float = 0, sums: float = 0) -> Callable[[_Rule], _Rule]:
         """Declare the elements of the result: `rule(context, *tensors, **attributes)`.

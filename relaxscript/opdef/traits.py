@@ -51,6 +51,12 @@ class Trait(str, Enum):
     IMPURE = "impure"
     """The call has side effects, or may have some."""
 
+    MIXED_ALWAYS = "mixed_always"
+    """In mixed precision it computes with the lower dtype, and gains by it."""
+
+    MIXED_FOLLOW = "mixed_follow"
+    """In mixed precision it computes with the lower dtype if its operands come in it."""
+
     AS_IS = "as_is"
     """What the meaning gives is the value, untouched: it is not made a new array."""
 

@@ -27,7 +27,7 @@ from relaxscript.opdef.traits import Trait
 __all__ = ["expand_dims", "permute_dims", "squeeze"]
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def permute_dims(x: Tensor, axes: Axes | None = None) -> Tensor:
     """`x` with its axes in another order: axis `i` of the result is axis `axes[i]` of `x`.
 
@@ -61,7 +61,7 @@ def _(
     return tensor_of([dims[axis] for axis in order], x.dtype, x.vdevice)
 
 
-@op(traits={Trait.VIEW})
+@op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
 def expand_dims(x: Tensor, axis: Axes) -> Tensor:
     """`x` with new axes of one element, which are the axes `axis` of the result."""
     return np.expand_dims(x, axis)
@@ -81,7 +81,7 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
     return tensor_of(new, x.dtype, x.vdevice)
 
 
-@op(traits={Trait.VIEW})
+@op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
 def squeeze(x: Tensor, axis: Axes | None = None) -> Tensor:
     """`x` without the axes `axis`, each of which has one element; all such axes where None."""
     return np.squeeze(x, axis)

@@ -32,6 +32,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["concat", "split", "stack"]
 
@@ -41,7 +42,7 @@ _MOST_SECTIONS = 1 << 16  # each is a field of the result, which somebody must n
 # ---------------------------------------------------------------- joining
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def concat(tensors: Tensors, axis: int | None = 0) -> Tensor:
     """The tensors one after the other along `axis`; their other dimensions are equal.
 
@@ -134,7 +135,7 @@ def _require_aligned(
         require_equal(context, a, b, error, text)
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def stack(tensors: Tensors, axis: int = 0) -> Tensor:
     """The tensors, all of one shape, one after the other along a new axis."""
     return np.stack(tensors, axis)
@@ -174,7 +175,7 @@ def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 
 # ---------------------------------------------------------------- splitting
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def split(x: Tensor, indices_or_sections: int | Axes, axis: int = 0) -> Tensors:
     """A tuple of consecutive sections of `x` along `axis`.
 

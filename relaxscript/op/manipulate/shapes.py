@@ -44,7 +44,7 @@ __all__ = ["broadcast_to", "flatten", "reshape"]
 # ---------------------------------------------------------------- reshape
 
 
-@op(traits={Trait.VIEW})
+@op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
 def reshape(x: Tensor, shape: ShapeLike) -> Tensor:
     """The elements of `x`, in row-major order, in another shape of as many elements.
 
@@ -196,7 +196,7 @@ def _require_elements(
 # ---------------------------------------------------------------- flatten
 
 
-@op(traits={Trait.VIEW})
+@op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
 def flatten(x: Tensor) -> Tensor:
     """All elements of `x` along one axis, in row-major order."""
     return np.reshape(x, -1)
@@ -216,7 +216,7 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 # ---------------------------------------------------------------- broadcast_to
 
 
-@op()
+@op(traits={Trait.MIXED_FOLLOW})
 def broadcast_to(x: Tensor, shape: ShapeLike) -> Tensor:
     """`x` repeated along axes of one element, and along new axes in front, to have `shape`."""
     return np.broadcast_to(x, shape)

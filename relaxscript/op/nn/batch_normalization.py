@@ -30,6 +30,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
 
@@ -137,7 +138,7 @@ def _per_channel(
 # ---------------------------------------------------------------- groups of channels
 
 
-@op("nn.group_norm")
+@op("nn.group_norm", traits={Trait.MIXED_FOLLOW})
 def group_norm(
     data: Tensor,
     gamma: Tensor,
@@ -206,7 +207,7 @@ def _(
     return result
 
 
-@op("nn.instance_norm")
+@op("nn.instance_norm", traits={Trait.MIXED_FOLLOW})
 def instance_norm(
     data: Tensor,
     gamma: Tensor,

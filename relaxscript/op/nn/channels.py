@@ -29,6 +29,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import tensor as te, topi
 
 __all__ = ["batch_flatten", "pixel_shuffle", "prelu", "relu6"]
@@ -77,7 +78,7 @@ def relu6(data: Tensor) -> Expr:
     return clip.build((data, 0, 6))
 
 
-@op("nn.batch_flatten")
+@op("nn.batch_flatten", traits={Trait.MIXED_FOLLOW})
 def batch_flatten(data: Tensor) -> Tensor:
     """All elements of each sample along one axis: the first axis stays."""
     return data.reshape(len(data), int(np.prod(data.shape[1:])))
@@ -93,7 +94,7 @@ def _(context: InferContext, data: TensorStructInfo) -> StructInfo:
     return tensor_of((dims[0], product(dims[1:])), data.dtype, data.vdevice)
 
 
-@op("nn.pixel_shuffle")
+@op("nn.pixel_shuffle", traits={Trait.MIXED_FOLLOW})
 def pixel_shuffle(data: Tensor, upscale_factor: int) -> Tensor:
     """(N, C * r * r, H, W) as (N, C, H * r, W * r): channels become neighbours, `r` the factor."""
     *front, channels, height, width = data.shape

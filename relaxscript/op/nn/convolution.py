@@ -15,6 +15,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import product_dtype
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.mixed_precision import with_out_dtype
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Axes, DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -27,6 +28,7 @@ from relaxscript.opdef.shapes import (
     require_equal,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 from .im2col import convolution
 from .layouts import Layout, read_layout
@@ -42,7 +44,7 @@ from .windows import (
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
 
-@op("nn.conv1d")
+@op("nn.conv1d", traits={Trait.MIXED_ALWAYS})
 def conv1d(
     data: Tensor,
     weight: Tensor,
@@ -66,7 +68,7 @@ def conv1d(
     return _convolve(data, weight, windows, groups, layouts, out_dtype)
 
 
-@op("nn.conv2d")
+@op("nn.conv2d", traits={Trait.MIXED_ALWAYS})
 def conv2d(
     data: Tensor,
     weight: Tensor,
@@ -90,7 +92,7 @@ def conv2d(
     return _convolve(data, weight, windows, groups, layouts, out_dtype)
 
 
-@op("nn.conv3d")
+@op("nn.conv3d", traits={Trait.MIXED_ALWAYS})
 def conv3d(
     data: Tensor,
     weight: Tensor,
@@ -166,6 +168,8 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
         _require_channels(context, x, k, groups)
         dims = layouts[2].arrange(context, "weight", _sizes(context, x, k, windows))
         return tensor_of(dims, out_dtype or dtype, vdevice)
+
+    operator.mixed_precision_rule(with_out_dtype)
 
     @operator.attribute_rule
     def alone(strides: Any, padding: Any, dilation: Any, groups: int, **others: Any) -> None:

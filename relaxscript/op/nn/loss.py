@@ -24,11 +24,12 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["cross_entropy_with_logits", "dropout", "nll_loss"]
 
 
-@op("nn.dropout")
+@op("nn.dropout", traits={Trait.MIXED_FOLLOW})
 def dropout(data: Tensor, rate: float = 0.5) -> Tensors:
     """A tuple of `data` and a mask of ones: outside of training nothing is dropped.
 

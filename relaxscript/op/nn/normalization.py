@@ -25,11 +25,12 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["layer_norm", "rms_norm"]
 
 
-@op("nn.layer_norm")
+@op("nn.layer_norm", traits={Trait.MIXED_FOLLOW})
 def layer_norm(
     data: Tensor,
     gamma: Tensor,
@@ -52,7 +53,7 @@ def layer_norm(
     return found
 
 
-@op("nn.rms_norm")
+@op("nn.rms_norm", traits={Trait.MIXED_FOLLOW})
 def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-5) -> Tensor:  # type: ignore[assignment]
     """`x / sqrt(mean(x * x) + epsilon) * weight`, the mean over `axes`.
 

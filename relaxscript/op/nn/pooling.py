@@ -18,6 +18,7 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import number, require_dtype, tensor_of
+from relaxscript.opdef.traits import Trait
 
 from .layouts import Layout, read_layout
 from .windows import (
@@ -114,7 +115,8 @@ def _attribute(name: str, default: Any, annotation: str) -> Parameter:
 
 
 def _operator(name: str, meaning: Any, doc: str, parameters: tuple[Parameter, ...]) -> Operator:
-    operator = Operator(f"nn.{name}", meaning, parameters=parameters)
+    traits = {Trait.MIXED_FOLLOW}
+    operator = Operator(f"nn.{name}", meaning, parameters=parameters, traits=traits)
     operator.__doc__ = doc
     operator.__module__ = __name__
     return register(operator)

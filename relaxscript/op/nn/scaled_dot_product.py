@@ -14,6 +14,7 @@ from relaxscript.op.numeric import product_dtype
 from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.mixed_precision import in_dtype_of_operands
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -27,13 +28,18 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 __all__ = ["attention", "attention_bias"]
 
 _MASKS = (None, "TopLeft", "BottomRight")
 
 
-@op("nn.attention", order=("query", "key", "value", "bias"))
+@op(
+    "nn.attention",
+    order=("query", "key", "value", "bias"),
+    traits={Trait.MIXED_ALWAYS},
+)
 def attention(
     query: Tensor,
     key: Tensor,
@@ -90,6 +96,9 @@ def _visible(queries: int, keys: int, mask: str, window: int | None) -> Any:
     place = np.arange(keys)
     seen = place <= last
     return seen if window is None else seen & (place > last - window)
+
+
+attention.mixed_precision_rule(in_dtype_of_operands)
 
 
 @attention.infer_rule
