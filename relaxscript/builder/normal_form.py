@@ -244,7 +244,7 @@ class Normalizer(ScopeStack):
             call = call.replace(op=op)
         for arg in args:
             if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
-                if any(_is_nested(a) for a in args):
+                if any(_is_nested(a) for a in args) or len(set(map(id, args))) < len(args):
                     args = _bound_inside(self, args)
                 args = tuple([self.operand(a) for a in args])
                 if any(a is not b for a, b in zip(args, call.args)):
@@ -398,7 +398,9 @@ def _bound_inside(builder: Normalizer, args: tuple[Expr, ...]) -> tuple[Expr, ..
 
 
 def _normalize_tuple(builder: Normalizer, expr: Tuple) -> Expr:
-    fields = tuple([builder.operand(f) for f in expr.fields])
+    fields = expr.fields
+    if not all(map(_is_simple, fields)):
+        fields = tuple([builder.operand(f) for f in _bound_inside(builder, fields)])
     if all(a is b for a, b in zip(fields, expr.fields)):
         return expr
     return expr.replace(fields=fields)

@@ -10,14 +10,16 @@ import numpy as np
 from relaxscript.opdef.families import comparison
 from relaxscript.te import element
 
+from .gradients import constant
+
 __all__ = ["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"]
 
 # fmt: off
 # ruff: noqa: E501
-equal         = comparison("equal",         "any", np.equal,         "True where `x1` equals `x2`.", "==", te=element.equal)
-not_equal     = comparison("not_equal",     "any", np.not_equal,     "True where `x1` differs from `x2`.", "!=", te=element.not_equal)
-less          = comparison("less",          "any", np.less,          "True where `x1` is below `x2`; False is below True.", "<", te=element.less)
-less_equal    = comparison("less_equal",    "any", np.less_equal,    "True where `x1` is at most `x2`.", "<=", te=element.less_equal)
-greater       = comparison("greater",       "any", np.greater,       "True where `x1` is above `x2`.", ">", te=element.greater)
-greater_equal = comparison("greater_equal", "any", np.greater_equal, "True where `x1` is at least `x2`.", ">=", te=element.greater_equal)
+equal         = comparison("equal",         "any", np.equal,         "True where `x1` equals `x2`.", "==", te=element.equal, grad=constant)
+not_equal     = comparison("not_equal",     "any", np.not_equal,     "True where `x1` differs from `x2`.", "!=", te=element.not_equal, grad=constant)
+less          = comparison("less",          "any", np.less,          "True where `x1` is below `x2`; False is below True.", "<", te=element.less, grad=constant)
+less_equal    = comparison("less_equal",    "any", np.less_equal,    "True where `x1` is at most `x2`.", "<=", te=element.less_equal, grad=constant)
+greater       = comparison("greater",       "any", np.greater,       "True where `x1` is above `x2`.", ">", te=element.greater, grad=constant)
+greater_equal = comparison("greater_equal", "any", np.greater_equal, "True where `x1` is at least `x2`.", ">=", te=element.greater_equal, grad=constant)
 # fmt: on

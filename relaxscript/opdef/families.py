@@ -79,12 +79,20 @@ def compute_elements(
         return elements(context.shape, given, operands, name, tag)
 
 
+def _differentiate(operator: Operator, accepts: str, grad: _Meaning | None) -> None:
+    """Declare the gradient of an operator on elements, or why there is none."""
+    if grad is not None:
+        operator.gradient(grad)
+    elif accepts in ("bits", "bool", "integer"):
+        operator.lacks("gradient", "its results are integers or bools")
+
+
 # ---------------------------------------------------------------- two operands, element by element
 
 
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
-    te: _Meaning | None = None, ulp: float = 0,
+    te: _Meaning | None = None, ulp: float = 0, grad: _Meaning | None = None,
 ) -> Operator:  # fmt: skip
     """An operator on two tensors of one dtype, broadcast to each other, or on two scalars.
 
@@ -94,19 +102,21 @@ def elementwise(
     operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts))
     compute_elements(operator, te, ulp)
+    _differentiate(operator, accepts, grad)
     operator.prim_rule(_prim_rule(accepts))
     return operator
 
 
 def comparison(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
-    te: _Meaning | None = None, ulp: float = 0,
+    te: _Meaning | None = None, ulp: float = 0, grad: _Meaning | None = None,
 ) -> Operator:  # fmt: skip
     """As `elementwise`, with a result of bools; two dtypes are compared as numbers."""
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts, _BOOL))
     compute_elements(operator, te, ulp)
+    _differentiate(operator, "bits", grad)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
     return operator
 
@@ -215,12 +225,14 @@ def unary(
     operand: str = "x",
     te: _Meaning | None = None,
     ulp: float = 0,
+    grad: _Meaning | None = None,
 ) -> Operator:
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operands = [_operand(operand, "tensor")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(unary_rule(accepts, result, operand))
     compute_elements(operator, te, ulp)
+    _differentiate(operator, accepts if result is None else "bits", grad)
     return operator
 
 

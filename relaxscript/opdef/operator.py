@@ -66,10 +66,11 @@ __all__ = [
 #   prims       the scalar that scalars alone give
 #   normalize   the normal form of a call
 #   compute     the elements of the result, as tensor expressions
+#   gradient    the gradients of the operands, from that of the result
 #   mixed_precision  the call on operands of a lower dtype
 RuleKind = Literal[
     "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
-    "compute", "mixed_precision",
+    "compute", "gradient", "mixed_precision",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -119,6 +120,9 @@ class Operator:
         self.pure = Trait.IMPURE not in self.traits
         self.parameters = read_parameters(meaning) if parameters is None else parameters
         self.rules: dict[RuleKind, Callable[..., Any]] = {"meaning": meaning}
+        # Why there is no rule of a kind that others have: the elements of a result whose shape
+        # depends on data cannot be computed by loops, for example.
+        self.reasons: dict[RuleKind, str] = {}
         # How far the compute may be away from the meaning.
         self.accuracy = Accuracy()
         self._signature = signature_of(f"R.{name}", self.parameters)
@@ -190,6 +194,17 @@ class Operator:
         """
         self.accuracy = Accuracy(ulp, sums)
         return self.rule("compute")
+
+    def lacks(self, kind: RuleKind, reason: str) -> None:
+        """Say why there is no rule of a kind: "its results are integers"."""
+        self.reasons[kind] = reason
+
+    def gradient(self, rule: _Rule) -> _Rule:
+        """Declare the gradients of the operands: `rule(context, *operands, **attributes)`.
+
+        `gradient.py` says what it is called with. A rule gives an expression for each operand.
+        """
+        return self.rule("gradient")(rule)
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -328,6 +343,11 @@ class Operator:
                 infos = call.sinfo_args
                 given[parameter.name] = infos[0] if len(infos) == 1 else (infos or None)
         return [(parameter, given[parameter.name]) for parameter in self.parameters]
+
+    def operand_places(self, count: int) -> list[tuple[str, int | slice]]:
+        """The place of each operand that is given among `count` arguments, by its name."""
+        places = zip(self._layout.operands, self._layout.spread(count))
+        return [(operand.name, place) for operand, place in places if place is not None]
 
     def operand_names(self, call: Call) -> tuple[str, ...]:
         """The name by which a rule blames each of `call.args`: "x1", or "values[0]"."""

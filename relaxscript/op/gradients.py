@@ -1,0 +1,124 @@
+"""Gradients that operators share: of functions of elements, and of what repeats or moves them.
+
+Rules write operators as scripts do, `R.add`. Those may be defined later than the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relaxscript.arith import YES, prove_equal
+from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.opdef.gradient import GradientContext, Gradients, has_gradient
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.opdef.shapes import dims_of
+
+from . import namespace as R
+
+__all__ = [
+    "constant", "known_dims", "known_rank", "of_element", "of_elements", "restore_axes", "shape_of",
+    "undo_broadcast",
+]  # fmt: skip
+
+Rule = Callable[..., Gradients]
+
+
+def of_element(derivative: Callable[..., Expr]) -> Rule:
+    """The gradient of a function of one tensor: `derivative(grad, x, out, **attributes)`."""
+
+    def rule(context: GradientContext, x: Expr, **attributes: Any) -> Gradients:
+        return (derivative(context.grad, x, context.out, **attributes),)
+
+    return rule
+
+
+def of_elements(derivatives: Callable[..., tuple[Expr, ...]]) -> Rule:
+    """The gradients of a function of tensors: `derivatives(grad, *operands, out)`.
+
+    What an operand was repeated for is added up.
+    """
+
+    def rule(context: GradientContext, *operands: Expr) -> Gradients:
+        found = derivatives(context.grad, *operands, context.out)
+        return tuple(undo_broadcast(grad, x) for grad, x in zip(found, operands))
+
+    return rule
+
+
+def constant(context: GradientContext, *operands: Expr | None, **attributes: Any) -> Gradients:
+    """The gradient of what is constant between its jumps: zeros."""
+    return tuple(R.zeros_like(x) if x is not None and _is_float(x) else None for x in operands)
+
+
+def _is_float(x: Expr) -> bool:
+    info = struct_info_of_leaf(x)
+    return isinstance(info, TensorStructInfo) and has_gradient(info)
+
+
+def undo_broadcast(grad: Expr, x: Expr) -> Expr | None:
+    """The sums of a gradient over the axes along which `x` was repeated; None for a scalar."""
+    given, wanted = struct_info_of_leaf(grad), struct_info_of_leaf(x)
+    if not isinstance(given, TensorStructInfo) or not isinstance(wanted, TensorStructInfo):
+        return None
+    made: Expr
+    if given.dims is not None and wanted.dims is not None:
+        same = len(given.dims) == len(wanted.dims)
+        if same and all(prove_equal(a, b) is YES for a, b in zip(given.dims, wanted.dims)):
+            return grad
+        made = R.collapse_sum_to(grad, wanted.shape)
+    else:
+        made = R.collapse_sum_like(grad, x)
+    return made
+
+
+def shape_of(x: Expr) -> Expr:
+    """The shape of a tensor as an expression: its dimensions where they are known."""
+    info = struct_info_of_leaf(x)
+    if isinstance(info, TensorStructInfo) and info.shape is not None:
+        return info.shape
+    found: Expr = R.shape_of(x)
+    return found
+
+
+def known_dims(name: str, x: Expr) -> tuple[PrimExpr, ...]:
+    """The dimensions of an operand; raises `OperandError` where they are not known."""
+    info = struct_info_of_leaf(x)
+    dims = dims_of(info) if isinstance(info, TensorStructInfo) else None
+    if dims is None:
+        raise _unknown(name, "shape")
+    return dims
+
+
+def known_rank(name: str, x: Expr) -> int:
+    """The number of axes of an operand; raises `OperandError` where it is not known."""
+    info = struct_info_of_leaf(x)
+    rank = info.ndim if isinstance(info, TensorStructInfo) else -1
+    if rank < 0:
+        raise _unknown(name, "rank")
+    return rank
+
+
+def _unknown(name: str, what: str) -> OperandError:
+    return OperandError(
+        name,
+        f"has a {what} that is not known",
+        message=f"a gradient is written for operands of known {what}",
+        help='say its shape first: `R.match_cast(x, R.Tensor(("n", "m")))`',
+    )
+
+
+def restore_axes(grad: Expr, x: Expr, axis: Sequence[int] | None, keepdims: bool) -> Expr:
+    """A gradient of what is left of `x`, with axes of one element in place of those reduced."""
+    if keepdims or axis == ():
+        return grad
+    made: Expr
+    if axis is None:
+        rank = struct_info_of_leaf(x).ndim  # type: ignore[attr-defined]
+        return grad if rank < 0 else R.expand_dims(grad, list(range(rank)))
+    rank = known_rank("x", x)
+    made = R.expand_dims(grad, sorted(a % rank for a in axis))
+    return made

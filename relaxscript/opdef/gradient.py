@@ -1,0 +1,107 @@
+"""Gradients of calls: what a rule knows, and how it is asked.
+
+    @matmul.gradient
+    def _(context, x1, x2, out_dtype=None):
+        grad = context.grad
+        return R.matmul(grad, transposed(x2)), R.matmul(transposed(x1), grad)
+
+A rule gets the operands of a call and gives, for each, an expression of operators: the gradient of
+the loss with respect to it. It is None for what has none: integers, shapes, what only selects. For
+a tuple it is a tuple. One expression may stand in several places: it is one value.
+
+Source: TVM `FPrimalGradient`; Griewank and Walther, "Evaluating Derivatives", on reverse mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Call, Expr, Op, Tuple, TupleGetItem
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+
+from .leaf_struct_info import struct_info_of_leaf
+from .operator import Operator, lookup
+
+__all__ = ["GradientContext", "Gradients", "gradients_of", "has_gradient"]
+
+Gradients = Sequence[Expr | None]
+
+
+@dataclass(frozen=True)
+class GradientContext:
+    """A call, its value `out`, and the gradient `grad` of the loss with respect to that.
+
+    Both are leaves. Where the result is a tuple, so is the gradient: its `field`s are those of
+    the fields.
+    """
+
+    call: Call
+    out: Expr
+    grad: Expr
+
+    def field(self, index: int) -> Expr:
+        """The gradient of a field of a result that is a tuple."""
+        grad = self.grad
+        return grad.fields[index] if isinstance(grad, Tuple) else TupleGetItem.make(grad, index)
+
+
+def has_gradient(info: StructInfo) -> bool:
+    """True for what a loss may be differentiated by: floats, and tuples that hold any."""
+    match info:
+        case TensorStructInfo(dtype=dtype):
+            return dtype.is_float or dtype.is_void
+        case TupleStructInfo(fields):
+            return any(map(has_gradient, fields))
+    return False
+
+
+def gradients_of(call: Call, out: Expr, grad: Expr) -> list[Expr | None]:
+    """The gradient of the loss by each of `call.args`, given that by the value `out` of the call.
+
+    None for what has none. Raises `OperandError` (RX0203) where an operator has no gradient, with
+    its reason.
+    """
+    operator = lookup(call.op) if isinstance(call.op, Op) else None
+    found: list[Expr | None] = [None] * len(call.args)
+    if operator is None or not has_gradient(struct_info_of_leaf(out)):
+        return found
+    rule = operator.rules.get("gradient")
+    if rule is None:
+        raise _no_gradient(operator)
+    for place, made in _ask(rule, operator, GradientContext(call, out, grad)):
+        if isinstance(place, slice):
+            found[place] = made  # type: ignore[call-overload]
+        elif made is not None and has_gradient(struct_info_of_leaf(call.args[place])):
+            found[place] = made
+    return found
+
+
+def _ask(
+    rule: Callable[..., Gradients], operator: Operator, context: GradientContext
+) -> list[tuple[int | slice, Any]]:
+    """What a rule gives, with the place of each operand among the arguments of the call."""
+    call = context.call
+    operands, attributes = [], {}
+    names = []
+    for parameter, value in operator.arguments(call):
+        if parameter.is_operand:
+            operands.append(value)
+            names.append(parameter.name)
+        elif parameter.kind != "sinfo":
+            attributes[parameter.name] = value
+    made = dict(zip(names, rule(context, *operands, **attributes), strict=True))
+    return [(place, made[name]) for name, place in operator.operand_places(len(call.args))]
+
+
+def _no_gradient(operator: Operator) -> OperandError:
+    reason = operator.reasons.get("gradient", "none is declared")
+    return OperandError(
+        "callee",
+        "has none",
+        message=f"`R.{operator.script_name}` has no gradient: {reason}",
+        code="RX0203",
+        help="stop before it: `R.grad.no_grad(x)`",
+    )
