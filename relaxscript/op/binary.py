@@ -13,8 +13,7 @@ import numpy as np
 from relaxscript.opdef.families import compute_elements, elementwise
 from relaxscript.te import element
 
-from . import namespace as R
-from .gradients import constant, of_elements
+from .gradients import R, constant, of_elements
 from .pieces import apply_elementwise
 
 __all__ = [

@@ -115,6 +115,10 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return derived_result(context, call, "R.call_pure_packed")
 
 
+for _operator in (call_dps_packed, call_pure_packed):
+    _operator.lacks("gradient", "nothing is known of what a packed function computes")
+
+
 # ---------------------------------------------------------------- builtins
 
 

@@ -1,6 +1,6 @@
 """Gradients that operators share: of functions of elements, and of what repeats or moves them.
 
-Rules write operators as scripts do, `R.add`. Those may be defined later than the rule.
+Rules write operators as scripts do: `R.add`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from relaxscript.opdef.gradient import GradientContext, Gradients, has_gradient
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.shapes import dims_of
 
-from . import namespace as R
+from . import namespace
 
 __all__ = [
-    "constant", "known_dims", "known_rank", "of_element", "of_elements", "restore_axes", "shape_of",
-    "undo_broadcast",
+    "R", "constant", "known_dims", "known_rank", "of_element", "of_elements", "restore_axes",
+    "shape_of", "undo_broadcast",
 ]  # fmt: skip
 
-Rule = Callable[..., Gradients]
+_Rule = Callable[..., Gradients]
+
+# All operators, by their names in scripts. Rules are asked when all of them are defined; while the
+# file of a rule is read, some are not.
+R: Any = namespace
 
 
-def of_element(derivative: Callable[..., Expr]) -> Rule:
+def of_element(derivative: Callable[..., Expr]) -> _Rule:
     """The gradient of a function of one tensor: `derivative(grad, x, out, **attributes)`."""
 
     def rule(context: GradientContext, x: Expr, **attributes: Any) -> Gradients:
@@ -36,7 +40,7 @@ def of_element(derivative: Callable[..., Expr]) -> Rule:
     return rule
 
 
-def of_elements(derivatives: Callable[..., tuple[Expr, ...]]) -> Rule:
+def of_elements(derivatives: Callable[..., tuple[Expr, ...]]) -> _Rule:
     """The gradients of a function of tensors: `derivatives(grad, *operands, out)`.
 
     What an operand was repeated for is added up.

@@ -73,8 +73,9 @@ def gradients_of(call: Call, out: Expr, grad: Expr) -> list[Expr | None]:
         raise _no_gradient(operator)
     for place, made in _ask(rule, operator, GradientContext(call, out, grad)):
         if isinstance(place, slice):
-            found[place] = made  # type: ignore[call-overload]
-        elif made is not None and has_gradient(struct_info_of_leaf(call.args[place])):
+            found[place] = made
+            continue
+        if made is not None and has_gradient(struct_info_of_leaf(call.args[place])):
             found[place] = made
     return found
 
@@ -82,7 +83,7 @@ def gradients_of(call: Call, out: Expr, grad: Expr) -> list[Expr | None]:
 def _ask(
     rule: Callable[..., Gradients], operator: Operator, context: GradientContext
 ) -> list[tuple[int | slice, Any]]:
-    """What a rule gives, with the place of each operand among the arguments of the call."""
+    """The gradients that a rule gives, by the place of each operand among the arguments."""
     call = context.call
     operands, attributes = [], {}
     names = []

@@ -8,7 +8,16 @@ from relaxscript import op
 from relaxscript.analysis import well_formed
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError
-from relaxscript.ir.relax import BindingBlock, Call, Function, If, SeqExpr, Var, VarBinding
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Function,
+    If,
+    SeqExpr,
+    Tuple,
+    Var,
+    VarBinding,
+)
 from relaxscript.ir.struct_info import TensorStructInfo
 
 F4 = TensorStructInfo((4,), "float32")
@@ -53,3 +62,12 @@ def test_what_is_normalized_may_not_bring_an_ordinary_block_into_a_dataflow_bloc
     (found,) = caught.value.diagnostics
     assert found.code == "RX0325"
     assert found.message == "an ordinary binding block is not allowed inside a dataflow block"
+
+
+def test_one_expression_that_stands_in_several_places_is_bound_once():
+    shared = op.exp(x)
+    for value in (op.add(shared, shared), Tuple([op.add(shared, x), shared, op.log(shared)])):
+        bb = BlockBuilder()
+        with bb.function("main", [x]):
+            bb.emit_func_output(bb.emit(value))
+        assert bb.finalize().script().count("R.exp") == 1
