@@ -8,8 +8,10 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
+from relaxscript.ir.prim import cast
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact, shape_text
 from relaxscript.opdef.operator import op
@@ -19,10 +21,12 @@ from relaxscript.opdef.shapes import (
     common_vdevice,
     dims_of,
     of_shape,
+    product,
     require_dtype,
     require_spread,
     tensor_of,
 )
+from relaxscript.te import Tensor as TETensor, compute, topi
 
 from .numeric import accumulator
 
@@ -72,6 +76,16 @@ def _(
     return TensorStructInfo.make(collapse_target.shape, data.dtype, vdevice, rank)
 
 
+@collapse_sum_to.compute(sums=4)
+def _(context: ComputeContext, data: TETensor, shape: Any) -> Any:
+    return topi.collapse_sum(data, shape)
+
+
+@collapse_sum_like.compute(sums=4)
+def _(context: ComputeContext, data: TETensor, collapse_target: TETensor) -> Any:
+    return topi.collapse_sum(data, collapse_target.shape)
+
+
 def _require_spread(
     context: InferContext, data: TensorStructInfo, wanted: Dims | None, rank: int, name: str
 ) -> None:
@@ -102,3 +116,8 @@ def size(expr: Tensor) -> Tensor:
 @size.infer_rule
 def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
     return tensor_of((), _INT64, expr.vdevice)
+
+
+@size.compute()
+def _(context: ComputeContext, expr: TETensor) -> Any:
+    return compute((), lambda: cast(product(expr.shape), _INT64), "T_size")

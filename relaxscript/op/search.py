@@ -10,6 +10,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, reduce_info
 from relaxscript.opdef.format import shape_fact
@@ -24,7 +25,7 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
-from relaxscript.te import element
+from relaxscript.te import element, topi
 
 __all__ = ["argmax", "argmin", "take", "where"]
 
@@ -162,3 +163,13 @@ def _place_info(
 
 argmax.infer_rule(_place_info)
 argmin.infer_rule(_place_info)
+
+
+@argmax.compute()
+def _(context: ComputeContext, x: Any, axis: int | None, keepdims: bool) -> Any:
+    return topi.argmax(x, axis, keepdims)
+
+
+@argmin.compute()
+def _(context: ComputeContext, x: Any, axis: int | None, keepdims: bool) -> Any:
+    return topi.argmin(x, axis, keepdims)

@@ -14,7 +14,18 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from relaxscript.ir.prim import cast
+from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.opdef.families import reduction
+from relaxscript.te import Tensor
+from relaxscript.te.topi import reduction as topi
+from relaxscript.te.topi.moments import (
+    centred,
+    mean_over,
+    mean_square_over,
+    tensor_of,
+    wide_elements,
+)
 
 from .moments import moments
 from .numeric import accumulator
@@ -85,13 +96,53 @@ def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
     return _extreme(x, axes, keepdims, np.min, 1)
 
 
+# ---------------------------------------------------------------- loops
+
+
+def _mean_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    element = wide_elements(x, topi.accumulator(x.dtype))
+    axes = topi.axes_of("R.mean", x, axis)
+    return topi.rounded(mean_over(x.shape, axes, element, f"{x.name}_red", keepdims), x.dtype)
+
+
+def _wide_variance(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    element = wide_elements(x, topi.accumulator(x.dtype))
+    axes = topi.axes_of("R.variance", x, axis)
+    apart = centred(element, mean_over(x.shape, axes, element, f"{x.name}_red"))
+    return mean_square_over(x.shape, axes, apart, f"{x.name}_red", keepdims)
+
+
+def _variance_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    return topi.rounded(_wide_variance(x, axis, keepdims), x.dtype)
+
+
+def _std_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    variance = _wide_variance(x, axis, keepdims)
+
+    def root(at: Any) -> Any:
+        return cast(FUNCTIONS["sqrt"](variance[tuple(at)]), x.dtype)
+
+    return tensor_of(variance.shape, root, "T_sqrt")
+
+
+def _mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The size of what a variance is made of: the mean that is taken away is rounded, too."""
+    return mean.meaning(x.astype(np.float64) ** 2, axis=axis, keepdims=keepdims)
+
+
+def _root_mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.sqrt(_mean_square(x, axis, keepdims))
+
+
+# The bounds are for few elements. Floats of 64 bits have no wider accumulator: of them each further
+# element adds half a unit, where they are added up in another order.
 # fmt: off
 # ruff: noqa: E501
-sum      = reduction("sum",      "number", _round_results(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.")
-prod     = reduction("prod",     "number", _round_results(_prod),     "The product along `axis` (all axes where None), 1 of nothing.")
-max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.")
-min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.")
-mean     = reduction("mean",     "float",  _round_results(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.")
-variance = reduction("variance", "float",  _round_results(_variance), "The variance of the population along `axis` (all axes where None).")
-std      = reduction("std",      "float",  _round_results(_std),      "The standard deviation of the population along `axis` (all axes where None).")
+sum      = reduction("sum",      "number", _round_results(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.", te=topi.sum,  sums=4)
+prod     = reduction("prod",     "number", _round_results(_prod),     "The product along `axis` (all axes where None), 1 of nothing.", te=topi.prod, ulp=4)
+max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.", te=topi.max)
+min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.", te=topi.min)
+mean     = reduction("mean",     "float",  _round_results(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.", te=_mean_of, sums=4)
+variance = reduction("variance", "float",  _round_results(_variance), "The variance of the population along `axis` (all axes where None).", te=_variance_of, sums=4, terms=_mean_square)
+std      = reduction("std",      "float",  _round_results(_std),      "The standard deviation of the population along `axis` (all axes where None).", te=_std_of, sums=4, terms=_root_mean_square)
 # fmt: on

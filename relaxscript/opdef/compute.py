@@ -10,6 +10,7 @@ scalar is a `PrimExpr`, a shape a list of these, and what is left out None.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,11 +27,13 @@ class Accuracy(NamedTuple):
 
     The first part is `ulp` units in the last place of the result. The second is for sums of
     products: `sums` times the machine epsilon of the sum of the sizes of the terms. That is what
-    the meaning gives for the absolute values of the operands.
+    the meaning gives for the absolute values of the operands. Where `terms` is said, it is what
+    this function gives for the arguments of the meaning.
     """
 
     ulp: float = 0
     sums: float = 0
+    terms: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -253,10 +253,14 @@ def unary_rule(
 # ---------------------------------------------------------------- along axes
 
 
-def reduction(name: str, accepts: str, meaning: _Meaning, doc: str) -> Operator:
+def reduction(
+    name: str, accepts: str, meaning: _Meaning, doc: str, te: _Meaning | None = None,
+    ulp: float = 0, sums: float = 0, terms: _Meaning | None = None,
+) -> Operator:  # fmt: skip
     """An operator that combines all elements along some axes, or along all where none is given.
 
-    `meaning(x, axes, keepdims)` gets the axes as a tuple, counted from 0.
+    `meaning(x, axes, keepdims)` gets the axes as a tuple, counted from 0. `te` takes a tensor, the
+    axes as they are given, and `keepdims`.
     """
 
     def over_axes(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
@@ -276,6 +280,12 @@ def reduction(name: str, accepts: str, meaning: _Meaning, doc: str) -> Operator:
     ) -> StructInfo:
         require_dtype("x", x.dtype, accepts)
         return reduce_info(x, axis, keepdims, x.dtype)
+
+    if te is not None:
+
+        @operator.compute(ulp=ulp, sums=sums, terms=terms)
+        def loops(context: ComputeContext, x: Any, axis: Any, keepdims: bool) -> Any:
+            return te(x, axis, keepdims)
 
     return operator
 

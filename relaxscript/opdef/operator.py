@@ -186,13 +186,15 @@ class Operator:
         """Declare the call on operands of a lower dtype: `rule(call, out_dtype) -> Call`."""
         return self.rule("mixed_precision")(rule)
 
-    def compute(self, *, ulp: float = 0, sums: float = 0) -> Callable[[_Rule], _Rule]:
+    def compute(
+        self, *, ulp: float = 0, sums: float = 0, terms: Callable[..., Any] | None = None
+    ) -> Callable[[_Rule], _Rule]:
         """Declare the elements of the result: `rule(context, *tensors, **attributes)`.
 
         Tensors are `te.Tensor`s; `compute.py` says what other operands are. A compute gives the
-        bits of the meaning, unless `ulp` or `sums` say how far away it may be.
+        bits of the meaning, unless `ulp` or `sums` say how far away it may be (`Accuracy`).
         """
-        self.accuracy = Accuracy(ulp, sums)
+        self.accuracy = Accuracy(ulp, sums, terms)
         return self.rule("compute")
 
     def lacks(self, kind: RuleKind, reason: str) -> None:
@@ -459,18 +461,24 @@ class Operator:
             return None
         return functools.partial(self.function, **attributes) if attributes else self.function
 
-    def evaluate(self, call: Call, values: Sequence[Any], sinfo: Any = None) -> Any:
+    def evaluate(
+        self, call: Call, values: Sequence[Any], sinfo: Any = None,
+        function: Callable[..., Any] | None = None,
+    ) -> Any:  # fmt: skip
         """The value of `call`, given those of `call.args` in their order.
 
         A tuple is a Python tuple, a shape a `runtime.values.Shape`. A scalar is as `make_prim`
         gives it, a callee a Python callable. `sinfo` describes the results where the operator has
         StructInfo arguments: a TensorStructInfo whose dimensions are numbers, or a tuple of these.
+        `function` is computed in the place of the meaning, where it is given.
         """
         positional, keywords = self._layout.values(values)
         attributes = self.attributes(call) if self._attributes else {}
         for parameter in self.parameters:
             if parameter.kind == "sinfo":
                 attributes[parameter.name] = sinfo
+        if function is not None:
+            return function(*positional, **keywords, **attributes)
         result = self.meaning(*positional, **keywords, **attributes)
         if "prims" not in self.rules or any(prim_dtype(value) is None for value in values):
             return result

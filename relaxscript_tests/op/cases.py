@@ -76,6 +76,8 @@ ONES_3 = Value(np.ones(3, "int64"), TensorStructInfo((3,), "int64"))
 FLOAT = TensorStructInfo((2, 3), "float32")
 OBJECT = ObjectStructInfo()
 UNARY = [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4, 1, 3)),)]
+# NaN, infinities and what is equal: `R.max` and the places of extremes tell them apart.
+SPECIAL = (float("nan"), float("inf"), float("-inf"), 0.0, 1.0)
 BINARY = [
     (T((2, 3)), T((2, 3))),
     (T((2, 3)), T((3,))),
@@ -96,6 +98,9 @@ ALONG_AXES: list[Any] = [
     (T(()),),
     (T((0, 3)), 1),
     (T((2, 3)), -1, True),
+    (T((0, 3)), 0),
+    (T((5, 7), values=SPECIAL), 1),
+    (T((3, 7), values=SPECIAL[1:]), 1),
 ]
 ALONG_AXIS: list[Any] = [
     (T((2, 3)),),
@@ -105,6 +110,9 @@ ALONG_AXIS: list[Any] = [
     (T(()),),
     (T((0, 3)), 1),
     (T((0, 3)), 0),
+    (T((5, 7), values=SPECIAL), 1),
+    (T((3, 7), values=SPECIAL[1:]), 1),
+    (T((3, 7), values=(SPECIAL[2],)), 0),
 ]
 SCANS: list[Any] = [
     (T((2, 3)),),

@@ -15,6 +15,7 @@ class T:
     shape: tuple[int, ...]
     dtype: str | None = None
     below: int = 5  # integers are drawn from 0 (or its negative) to below this
+    values: tuple[float, ...] = ()  # what floats are drawn from, where it is said
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,12 @@ class Sample:
         """The StructInfo of the call (or of a variation of it)."""
         return self.operator.infer(self.call if call is None else call, PlainContext())
 
-    def evaluate(self) -> Any:
-        """The value of the call by the operator's meaning."""
+    def evaluate(self, function: Any = None) -> Any:
+        """The value of the call by the operator's meaning, or by another function like it."""
         values = [self._value(arg) for arg in self.call.args]
         infos = self.call.sinfo_args
-        return self.operator.evaluate(self.call, values, infos[0] if len(infos) == 1 else infos)
+        sinfo = infos[0] if len(infos) == 1 else infos
+        return self.operator.evaluate(self.call, values, sinfo, function)
 
     def _value(self, expr: Expr) -> Any:
         match expr:
@@ -164,6 +165,8 @@ def _array(item: T, dtype: DataType, rng: np.random.Generator) -> Any:
     if dtype.is_bool:
         return rng.integers(0, 2, item.shape).astype(bool)
     low = -item.below if dtype.kind != "uint" and item.dtype is None else 0
+    if item.values and dtype.is_float:
+        return np.asarray(rng.choice(item.values, item.shape)).astype(dtype.numpy)
     drawn = rng.integers(low, item.below, item.shape)
     return np.asarray(drawn).astype(dtype.numpy)
 
