@@ -36,6 +36,7 @@ from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
 from .ir.structural_equality import structural_equal
 from .ir.walk import walk
+from .opdef.user_operators import is_user_operator
 from .runtime import Executable, VirtualMachine
 from .runtime.builtins import BUILTINS
 from .runtime.values import kind_of
@@ -346,7 +347,8 @@ def _target(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> Target
 def _external_functions(module: IRModule) -> tuple[tuple[str, ...], ...]:
     """The PackedFuncs and the C functions that a module calls and neither it nor we define.
 
-    Behind these, the C functions that handle addresses. Intrinsics of LLVM handle none.
+    Operators that users define are among the first. Behind these, the C functions that handle
+    addresses. Intrinsics of LLVM handle none.
 
     In a Relax function, the name of a packed function means the PrimFunc of that symbol where there
     is one. Otherwise it means a builtin of the machine; a PrimFunc always means what is registered.
@@ -361,6 +363,8 @@ def _external_functions(module: IRModule) -> tuple[tuple[str, ...], ...]:
             match node:
                 case relax.ExternFunc(global_symbol=symbol) if symbol not in ours:
                     packed.add(symbol)
+                case relax.Op(name=name) if is_user_operator(name):
+                    packed.add(name)
                 case prim.Call(op="tir.call_extern" | "tir.call_pure_extern", args=(name, *rest)):
                     c.add(_text(name))
                     given = [e for e in rest if not isinstance(e, prim.StringImm)]

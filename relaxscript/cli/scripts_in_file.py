@@ -386,6 +386,10 @@ class _FileNames(Environment):
             self.reporter.diagnostics.append(self.unknown[written])
         return True
 
+    @property
+    def is_left_to_run(self) -> bool:
+        return any(value is UNKNOWN for scope in self.scopes for value in scope.values())
+
     def names(self) -> list[str]:
         return [name for name in super().names() if name != EVERYTHING]
 

@@ -7,6 +7,8 @@ here they are beside what a compiler needs (`Operator`, `REGISTRY`, `lookup` ...
 
 from __future__ import annotations
 
+import sys as _sys
+
 from relaxscript.arguments import ArgumentError
 from relaxscript.ir import hooks
 from relaxscript.opdef import eager
@@ -23,6 +25,7 @@ from relaxscript.opdef.operator import (
 )
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.traits import Trait
+from relaxscript.opdef.user_operators import offer as _offer
 
 from . import namespace
 from .namespace import *  # noqa: F403
@@ -37,3 +40,5 @@ __all__ = [
     "Operator", "Parameter", "PlainContext", "Trait", "lookup", "operator_named",
     "struct_info_of_leaf", "symbols", "traits_of", *namespace.__all__,
 ]  # fmt: skip
+
+_offer(_sys.modules[__name__])

@@ -10,10 +10,10 @@ from .parameters import Parameter
 if TYPE_CHECKING:
     from .operator import Operator
 
-__all__ = ["documentation"]
+__all__ = ["MEANINGS", "documentation"]
 
 # What the words of annotations mean to whoever writes a call.
-_MEANINGS = {
+MEANINGS = {
     "Axes": "an integer, or several",
     "Callee": "a function of the module",
     "DType": 'a dtype such as "float32"',
@@ -53,5 +53,5 @@ def _describe(parameter: Parameter) -> str:
         return "any number of values"
     words = parameter.annotation.split(" | ")
     meant = [word for word in words if word != "int" or "Axes" not in words]
-    taken = ", or ".join(_MEANINGS.get(word, word) for word in meant)
+    taken = ", or ".join(MEANINGS.get(word, word) for word in meant)
     return taken if parameter.is_required else f"{taken}; {parameter.default!r} unless given"

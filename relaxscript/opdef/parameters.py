@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from relaxscript.arguments import REQUIRED, ArgumentError, Formal, Signature
 from relaxscript.dtypes import DataType
-from relaxscript.errors import InternalError, OperandError
+from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
@@ -40,23 +40,29 @@ DTYPES = (
     "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
 )  # fmt: skip
 
-# What the body of a meaning sees for a parameter annotated by one of these words.
-Tensor: TypeAlias = npt.NDArray[Any]
-Scalar: TypeAlias = npt.NDArray[Any]  # a tensor, or a scalar that stands for one of rank 0
-Tensors: TypeAlias = "tuple[npt.NDArray[Any], ...]"
-Values: TypeAlias = "tuple[Any, ...]"
-Spread: TypeAlias = "tuple[Any, ...]"  # any number, given as a list
-Value: TypeAlias = Any
-ShapeLike: TypeAlias = "tuple[int, ...]"
-Callee: TypeAlias = Callable[..., Any]
-Packed: TypeAlias = Callable[..., Any]
-Text: TypeAlias = str
-DTypeValue: TypeAlias = DataType  # an operand, where `DType` is an attribute
-ResultInfo: TypeAlias = Any
-Axes: TypeAlias = "tuple[int, ...]"
-DType: TypeAlias = DataType
-VirtualDevice: TypeAlias = VDevice  # one of the module's global infos
-Device: TypeAlias = VDevice  # a kind and a number
+# What the body of a meaning sees for a parameter annotated by one of these words. Each is marked
+# with its name, for modules that do not postpone annotations.
+Tensor: TypeAlias = Annotated[npt.NDArray[Any], "Tensor"]
+# A tensor, or a scalar that stands for one of rank 0.
+Scalar: TypeAlias = Annotated[npt.NDArray[Any], "Scalar"]
+Tensors: TypeAlias = Annotated[tuple[npt.NDArray[Any], ...], "Tensors"]
+Values: TypeAlias = Annotated[tuple[Any, ...], "Values"]
+# Any number, given as a list.
+Spread: TypeAlias = Annotated[tuple[Any, ...], "Spread"]
+Value: TypeAlias = Annotated[Any, "Value"]
+ShapeLike: TypeAlias = Annotated[tuple[int, ...], "ShapeLike"]
+Callee: TypeAlias = Annotated[Callable[..., Any], "Callee"]
+Packed: TypeAlias = Annotated[Callable[..., Any], "Packed"]
+Text: TypeAlias = Annotated[str, "Text"]
+# An operand, where `DType` is an attribute.
+DTypeValue: TypeAlias = Annotated[DataType, "DTypeValue"]
+ResultInfo: TypeAlias = Annotated[Any, "ResultInfo"]
+Axes: TypeAlias = Annotated[tuple[int, ...], "Axes"]
+DType: TypeAlias = Annotated[DataType, "DType"]
+# One of the module's global infos.
+VirtualDevice: TypeAlias = Annotated[VDevice, "VirtualDevice"]
+# A kind and a number.
+Device: TypeAlias = Annotated[VDevice, "Device"]
 
 # annotation -> (kind of parameter, what the operand must be)
 ANNOTATIONS: Mapping[str, tuple[str, str]] = {
@@ -107,9 +113,9 @@ class Parameter(NamedTuple):
 
 
 def read_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """The parameters in the signature of a meaning (whose module postpones annotations)."""
+    """The parameters in the signature of a meaning; `ArgumentError` for one without annotation."""
     code = function.__code__
-    words = _annotations(function)
+    words = {name: _word(given) for name, given in _annotations(function).items()}
     count = code.co_argcount
     names = code.co_varnames
     defaults = function.__defaults__ or ()
@@ -132,11 +138,29 @@ def _annotations(function: Callable[..., Any]) -> Mapping[str, str]:
     code = function.__code__
     named = code.co_argcount + code.co_kwonlyargcount
     for name in code.co_varnames[:named]:
-        if not isinstance(words.get(name), str):
-            raise InternalError(
-                f"`{name}` of the meaning `{function.__name__}` has no annotation that is postponed"
-            )
+        if words.get(name) is None:
+            raise ArgumentError(
+                f"the parameter `{name}` of `{function.__name__}` has no annotation", name,
+                help="write `Tensor` for a tensor, `int` or so for an attribute",
+            )  # fmt: skip
     return words
+
+
+def _word(annotation: Any) -> str:
+    """An annotation as it is written, also where its module does not postpone annotations."""
+    if isinstance(annotation, str):
+        if "." not in annotation and "[" not in annotation:
+            return annotation
+        plain = re.sub(r"\b\w+\.", "", annotation)
+        return re.sub(r"^Optional\[(.*)\]$", r"\1 | None", plain)
+    if annotation is type(None):
+        return "None"
+    if isinstance(annotation, type):
+        return annotation.__name__
+    # The words below are `Annotated` with themselves, `Tensor | None` is a union of two.
+    said = getattr(annotation, "__metadata__", None)
+    parts = get_args(annotation)
+    return said[0] if said else " | ".join(map(_word, parts)) or str(annotation)
 
 
 def _parameter(name: str, words: Mapping[str, str], default: Any) -> Parameter:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-from relaxscript.errors import InternalError, meant_hint, nearest
+from relaxscript.arguments import ArgumentError
+from relaxscript.errors import meant_hint, nearest
 
 __all__ = ["Trait", "read_traits"]
 
@@ -72,4 +73,4 @@ def _trait(operator: str, trait: str) -> Trait:
     except ValueError:
         near = nearest(str(trait), [known.value for known in Trait])
         hint = meant_hint(near)
-        raise InternalError(f"`{operator}` has the unknown trait `{trait}`{hint}") from None
+        raise ArgumentError(f"`{operator}` has the unknown trait `{trait}`{hint}") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from relaxscript.op.linear_algebra import matmul as _matmul
 from relaxscript.op.namespace import *  # noqa: F403
 from relaxscript.op.namespace import __all__ as _operators
+from relaxscript.opdef.user_operators import offer as _offer_user_operators
 
 from .names.annotations import Annotated, Callable, Object, Prim, Shape, Tensor, Tuple
 from .names.members import absent_member as _absent_member
@@ -32,6 +33,8 @@ __all__ = [
     "Annotated", "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func",
     "function", "macro", *_devices, *_forms, *_operators, *_typed,
 ]  # fmt: skip
+
+_offer_user_operators(_sys.modules[__name__])
 
 if not _TYPE_CHECKING:
     # What only programs say that are written as calls, inside of an `IRBuilder`.

@@ -42,7 +42,7 @@ def test_every_annotation_of_a_parameter_is_said_in_words():
         if parameter.kind != "rest"
         for word in parameter.annotation.split(" | ")
     }
-    assert words - set(documentation._MEANINGS) == set()
+    assert words - set(documentation.MEANINGS) == set()
 
 
 def test_an_operator_has_one_op_node() -> None:
@@ -66,7 +66,7 @@ def test_an_operator_cannot_be_defined_twice() -> None:
 
 
 def test_every_parameter_of_a_meaning_is_annotated() -> None:
-    with pytest.raises(InternalError, match="`x` of the meaning `<lambda>` has no annotation"):
+    with pytest.raises(ArgumentError, match="`x` of `<lambda>` has no annotation"):
         Operator("test.plain", lambda x: x)
 
 

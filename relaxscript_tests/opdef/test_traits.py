@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import relaxscript.op as R
-from relaxscript.errors import InternalError
+from relaxscript.arguments import ArgumentError
 from relaxscript.ir.relax import Call, Op, Var
 from relaxscript.ir.struct_info import ObjectStructInfo
 from relaxscript.op import REGISTRY, Operator, PlainContext, Trait, traits_of
@@ -16,9 +16,9 @@ every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr
 
 
 def test_an_unknown_trait_is_refused_by_its_name() -> None:
-    with pytest.raises(InternalError, match=r"unknown trait `veiw`; did you mean `view`\?"):
+    with pytest.raises(ArgumentError, match=r"unknown trait `veiw`; did you mean `view`\?"):
         Operator("f", lambda: None, traits={"veiw"}, parameters=())
-    with pytest.raises(InternalError, match=r"`relax.f` has the unknown trait `qqqqqqqq`\."):
+    with pytest.raises(ArgumentError, match=r"`relax.f` has the unknown trait `qqqqqqqq`$"):
         Operator("f", lambda: None, traits={"qqqqqqqq"}, parameters=())
 
 

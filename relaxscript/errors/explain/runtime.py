@@ -332,4 +332,24 @@ Right:
 
     relaxscript check --diff /usr/share/models/model.py
 """,
+    "RX0708": """
+RX0708: an operator that cannot be defined
+
+`relaxscript.opdef.op` makes an operator of a function on numpy arrays. Its name has a dot and
+begins with no name of Relax, so that it can never mean another. Each of its parameters has an
+annotation: `Tensor` and its like for operands, `int`, `float`, `str`, `bool` or `Axes` for
+attributes.
+
+Wrong:
+
+    @op("swish")
+    def swish(x, beta=1.0):
+        return x / (1 + np.exp(-beta * x))
+
+Right:
+
+    @op("my.swish")
+    def swish(x: Tensor, beta: float = 1.0) -> Tensor:
+        return x / (1 + np.exp(-beta * x))
+""",
 }

@@ -90,6 +90,11 @@ class Environment:
         """True if what cannot be evaluated here is no mistake, since a run will tell."""
         return False
 
+    @property
+    def is_left_to_run(self) -> bool:
+        """True if a run of the program may make more than can be seen here."""
+        return False
+
     def has(self, name: str) -> bool:
         """True if something has that name."""
         try:

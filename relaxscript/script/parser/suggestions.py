@@ -104,8 +104,17 @@ def namespace_member(cx: ScriptContext, namespace: ModuleType, node: ast.Attribu
     if near is None or near.lower() != node.attr.lower():
         meant = member_elsewhere(cx, namespace, node.attr) or meant
     layer = operator_named(cx, node.attr.lower()) if meant is None else None
+    if meant is None and layer is None and _is_namespace_of_users(cx, node):
+        cx.environment.leave_to_run(ast.unparse(node))
+        raise Failed
     help = did_you_mean(meant or layer)
     raise cx.error(node, "RX0102", f"`{written}` has no `{node.attr}`", help=help, fix=meant)
+
+
+def _is_namespace_of_users(cx: ScriptContext, node: ast.Attribute) -> bool:
+    """True for `R.my` in `R.my.op`, whose operator a run of the program may define."""
+    whole = cx.around[-1] if cx.around and cx.environment.is_left_to_run else None
+    return isinstance(whole, ast.Attribute) and whole.value is node
 
 
 def member_elsewhere(cx: ScriptContext, namespace: ModuleType, name: str) -> str | None:
