@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +12,13 @@ import numpy as np
 from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -39,6 +43,7 @@ from relaxscript.te.topi.einsum import (
 )
 from relaxscript.te.topi.linear_algebra import rounded
 
+from .gradients import R, broadcast_like, dtype_of, known_dims, known_rank
 from .numeric import accumulator
 from .pieces import PIECE, pieces
 
@@ -193,6 +198,51 @@ def _size(context: InferContext, sizes: Sequence[PrimExpr | None]) -> PrimExpr |
     return first
 
 
+@einsum.gradient
+def _(context: GradientContext, operands: Expr, subscripts: str) -> Gradients:
+    inputs, output = parse_subscripts(subscripts)
+    given = [
+        operands.fields[k] if isinstance(operands, Tuple) else TupleGetItem.make(operands, k)
+        for k in range(len(inputs))
+    ]
+    ranks = [known_rank(f"operands[{k}]", x) for k, x in enumerate(given)]
+    axes = [labels_of(term, rank) for term, rank in zip(inputs, ranks)]
+    letters = dict(zip(dict.fromkeys(itertools.chain(*axes)), string.ascii_letters))
+    terms = ["".join(letters[label] for label in own) for own in axes]
+    wanted = labels_of(output, known_rank("out", context.out))
+    result = "".join(letters[label] for label in wanted)
+    found = [_of_factor(context.grad, result, given, terms, k) for k in range(len(given))]
+    return (Tuple.make(tuple(found)),)
+
+
+def _of_factor(
+    grad: Expr, result: str, operands: Sequence[Expr], terms: Sequence[str], index: int
+) -> Expr:
+    """The gradient by one factor: the product of that of the result with all other factors."""
+    x, term = operands[index], terms[index]
+    dims = known_dims(f"operands[{index}]", x)
+    factors = [(result, grad)]
+    factors += [(t, e) for k, (t, e) in enumerate(zip(terms, operands)) if k != index]
+    for axis, letter in enumerate(term):
+        if letter in term[:axis]:  # a diagonal: elsewhere the gradient is 0
+            fresh = next(c for c in string.ascii_letters if not any(c in t for t in (term, *terms)))
+            term = term[:axis] + fresh + term[axis + 1 :]
+            factors.append((letter + fresh, R.eye(dims[axis], dims[axis], 0, dtype_of(x))))
+    # Along the other axes it is repeated, or added up.
+    kept = [
+        axis
+        for axis, (letter, dim) in enumerate(zip(term, dims))
+        if any(letter in t for t, _ in factors) and not (isinstance(dim, IntImm) and dim.value == 1)
+    ]
+    absent = [axis for axis in range(len(term)) if axis not in kept]
+    left = "".join(term[axis] for axis in kept)
+    found = grad
+    if len(factors) > 1 or left != result:
+        subscripts = ",".join(t for t, _ in factors)
+        found = R.einsum([e for _, e in factors], f"{subscripts}->{left}")
+    return broadcast_like(R.expand_dims(found, absent) if absent else found, x)
+
+
 @op()
 def outer(x1: Tensor, x2: Tensor) -> Tensor:
     """Each element of `x1`, of rank 1, times each of `x2`."""
@@ -219,3 +269,8 @@ def _(context: InferContext, x1: TensorStructInfo, x2: TensorStructInfo) -> Stru
     if dims[0] is None or dims[1] is None:
         return tensor_of(None, dtype, vdevice, 2)
     return tensor_of((*dims[0], *dims[1]), dtype, vdevice)
+
+
+@outer.gradient
+def _(context: GradientContext, x1: Expr, x2: Expr) -> Gradients:
+    return R.matmul(context.grad, x2), R.matmul(x1, context.grad)

@@ -8,20 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from relaxscript.arith import YES, prove_equal
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Expr
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Constant, Expr, ShapeExpr
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.opdef.gradient import GradientContext, Gradients, has_gradient
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
-from relaxscript.opdef.shapes import dims_of
+from relaxscript.opdef.shapes import dims_of, product
 
 from . import namespace
 
 __all__ = [
-    "R", "constant", "known_dims", "known_rank", "of_element", "of_elements", "restore_axes",
-    "shape_of", "undo_broadcast",
+    "R", "broadcast_like", "cast_like", "constant", "count_along", "dtype_of", "known_dims",
+    "known_rank", "of_element", "of_elements", "reshape_like", "restore_axes", "shape_of",
+    "undo_broadcast",
 ]  # fmt: skip
 
 _Rule = Callable[..., Gradients]
@@ -126,3 +130,46 @@ def restore_axes(grad: Expr, x: Expr, axis: Sequence[int] | None, keepdims: bool
     rank = known_rank("x", x)
     made = R.expand_dims(grad, sorted(a % rank for a in axis))
     return made
+
+
+def broadcast_like(grad: Expr, x: Expr) -> Expr:
+    """A gradient of what was added up, for each element of `x`."""
+    made: Expr = R.broadcast_to(grad, shape_of(x))
+    return made
+
+
+def reshape_like(grad: Expr, x: Expr) -> Expr:
+    """A gradient in the shape of `x`."""
+    made: Expr = R.reshape(grad, shape_of(x))
+    return made
+
+
+def dtype_of(x: Expr) -> DataType:
+    """The dtype of a tensor; void where it is not known."""
+    info = struct_info_of_leaf(x)
+    return info.dtype if isinstance(info, TensorStructInfo) else DataType("void")
+
+
+def cast_like(x: Expr, other: Expr) -> Expr:
+    """`x` in the dtype of another tensor."""
+    wanted = dtype_of(other)
+    made: Expr = x if wanted.is_void or wanted is dtype_of(x) else R.astype(x, wanted)
+    return made
+
+
+def count_along(x: Expr, axis: Sequence[int] | None) -> Any:
+    """The number of elements along axes (all where None): a number, or a tensor of rank 0."""
+    info = struct_info_of_leaf(x)
+    dims = dims_of(info) if isinstance(info, TensorStructInfo) else None
+    if dims is not None:
+        along = product(dims if axis is None else [dims[a] for a in axis])
+        if isinstance(along, IntImm):
+            return float(along.value)
+        count = R.reshape(R.shape_to_tensor(ShapeExpr.make((along,))), ())
+    elif axis is None:
+        count = R.size(x)
+    else:
+        rank = known_rank("x", x)
+        places = Constant.make(np.array([a % rank for a in axis], np.int64))
+        count = R.prod(R.take(R.shape_to_tensor(R.shape_of(x)), places, 0))
+    return R.astype(count, dtype_of(x))

@@ -13,6 +13,7 @@ from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.mixed_precision import with_out_dtype
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
@@ -32,6 +33,7 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import matrix_product, rounded
 
 from .binary import add
+from .gradients import R, cast_like, known_rank, undo_broadcast
 from .manipulate import permute_dims
 from .numeric import product_dtype
 
@@ -155,6 +157,28 @@ def _product_rank(x1: TensorStructInfo, x2: TensorStructInfo) -> int:
     if left < 0 or right < 0:
         return -1
     return max(left, right, 2) - (left == 1) - (right == 1)
+
+
+@matmul.gradient
+def _(context: GradientContext, x1: Expr, x2: Expr, out_dtype: DataType | None) -> Gradients:
+    grad, row, column = context.grad, known_rank("x1", x1) == 1, known_rank("x2", x2) == 1
+    left = cast_like(R.expand_dims(x1, 0) if row else x1, grad)
+    right = cast_like(R.expand_dims(x2, 1) if column else x2, grad)
+    grad = R.expand_dims(grad, -1) if column else grad
+    grad = R.expand_dims(grad, -2) if row else grad
+    by_left = undo_broadcast(R.matmul(grad, _transposed(right)), left)
+    by_right = undo_broadcast(R.matmul(_transposed(left), grad), right)
+    return (
+        cast_like(R.squeeze(by_left, 0) if row else by_left, x1),
+        cast_like(R.squeeze(by_right, 1) if column else by_right, x2),
+    )
+
+
+def _transposed(x: Expr) -> Expr:
+    """Matrices with rows and columns exchanged."""
+    rank = known_rank("x", x)
+    made: Expr = R.permute_dims(x, [*range(rank - 2), rank - 1, rank - 2])
+    return made
 
 
 @composite_op()

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -20,6 +22,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 
+from .gradients import R, cast_like, reshape_like
 from .numeric import accumulator
 from .pieces import PIECE, pieces
 
@@ -108,3 +111,41 @@ def _scan_rule(operator: Operator) -> None:
 
 _scan_rule(cumsum)
 _scan_rule(cumprod)
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@cumsum.gradient
+def _(
+    context: GradientContext, data: Expr, axis: int | None, dtype: Any, exclusive: bool
+) -> Gradients:
+    found = _sum_backwards(context.grad, axis or 0, exclusive)
+    return (cast_like(reshape_like(found, data) if axis is None else found, data),)
+
+
+def _sum_backwards(x: Expr, axis: int, exclusive: bool) -> Expr:
+    """The sums of all elements from each on along an axis."""
+    found: Expr = R.flip(R.cumsum(R.flip(x, axis), axis, exclusive=exclusive), axis)
+    return found
+
+
+@cumprod.gradient
+def _(
+    context: GradientContext, data: Expr, axis: int | None, dtype: Any, exclusive: bool
+) -> Gradients:
+    grad, along = context.grad, axis or 0
+    x = cast_like(R.flatten(data) if axis is None else data, grad)
+    # A product divided by a factor is that of the others. Behind the first 0 all products are 0.
+    # By that one itself only the others count: it is replaced by 1.
+    zero = R.equal(x, 0.0)
+    zeros_so_far = R.cumsum(R.astype(zero, "int64"), along)
+    first = R.logical_and(zero, R.equal(zeros_so_far, 1))
+    factors = R.where(first, 1.0, x)
+    others = R.cumprod(factors, along, exclusive=exclusive)
+    found = R.where(
+        first,
+        _sum_backwards(grad * others, along, exclusive),
+        _sum_backwards(grad * context.out, along, exclusive) / R.where(zero, 1.0, x),
+    )
+    return (cast_like(reshape_like(found, data) if axis is None else found, data),)

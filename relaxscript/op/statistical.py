@@ -15,8 +15,10 @@ import ml_dtypes
 import numpy as np
 
 from relaxscript.ir.prim import cast
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.opdef.families import reduction
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.te import Tensor
 from relaxscript.te.topi import reduction as topi
 from relaxscript.te.topi.moments import (
@@ -27,6 +29,7 @@ from relaxscript.te.topi.moments import (
     wide_elements,
 )
 
+from .gradients import R, broadcast_like, count_along, known_dims, known_rank, restore_axes
 from .moments import moments
 from .numeric import accumulator
 from .pieces import reduce_by_pieces
@@ -146,3 +149,69 @@ mean     = reduction("mean",     "float",  _round_results(_mean),     "The mean 
 variance = reduction("variance", "float",  _round_results(_variance), "The variance of the population along `axis` (all axes where None).", te=_variance_of, sums=4, terms=_mean_square)
 std      = reduction("std",      "float",  _round_results(_std),      "The standard deviation of the population along `axis` (all axes where None).", te=_std_of, sums=4, terms=_root_mean_square)
 # fmt: on
+
+
+# ---------------------------------------------------------------- gradients
+
+_Axis = tuple[int, ...] | None
+
+
+@sum.gradient
+def _(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    return (broadcast_like(restore_axes(context.grad, x, axis, keepdims), x),)
+
+
+@mean.gradient
+def _(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    each = context.grad / count_along(x, axis)
+    return (broadcast_like(restore_axes(each, x, axis, keepdims), x),)
+
+
+@variance.gradient
+def _(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    each = restore_axes(context.grad * 2.0 / count_along(x, axis), x, axis, keepdims)
+    return ((x - R.mean(x, axis, True)) * each,)
+
+
+@std.gradient
+def _(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    # Where all are equal, no element is better than its neighbours: 0, as a subgradient.
+    scale = R.where(R.equal(context.out, 0.0), 1.0, context.out * count_along(x, axis))
+    each = context.grad / scale
+    return ((x - R.mean(x, axis, True)) * restore_axes(each, x, axis, keepdims),)
+
+
+def _of_extreme(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    """The gradient goes to the extreme element; several share it."""
+    chosen = R.equal(x, restore_axes(context.out, x, axis, keepdims))
+    share = R.sum(R.astype(chosen, x.struct_info.dtype), axis, True)  # type: ignore[attr-defined]
+    return (R.where(chosen, restore_axes(context.grad, x, axis, keepdims) / share, 0.0),)
+
+
+max.gradient(_of_extreme)
+min.gradient(_of_extreme)
+
+
+@prod.gradient
+def _(context: GradientContext, x: Expr, axis: _Axis, keepdims: bool) -> Gradients:
+    grad = restore_axes(context.grad, x, axis, keepdims)
+    rank = known_rank("x", x)
+    axes = sorted({a % rank for a in (range(rank) if axis is None else axis)})
+    if not axes:
+        return (grad,)
+    if len(axes) == 1:
+        return (grad * _product_of_others(x, axes[0]),)
+    # The axes become one, which is the last.
+    order = [a for a in range(rank) if a not in axes] + axes
+    dims = known_dims("x", x)
+    flat = R.reshape(R.permute_dims(x, order), [*(dims[a] for a in order[: -len(axes)]), -1])
+    others = R.reshape(_product_of_others(flat, rank - len(axes)), [dims[a] for a in order])
+    return (grad * R.permute_dims(others, [order.index(a) for a in range(rank)]),)
+
+
+def _product_of_others(x: Expr, axis: int) -> Expr:
+    """For each element the product of the others along an axis; nothing is divided by 0."""
+    before = R.cumprod(x, axis, exclusive=True)
+    behind = R.flip(R.cumprod(R.flip(x, axis), axis, exclusive=True), axis)
+    product: Expr = before * behind
+    return product
