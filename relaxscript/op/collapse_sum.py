@@ -9,11 +9,12 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import cast
-from relaxscript.ir.relax import Call
+from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact, shape_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -28,6 +29,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.te import Tensor as TETensor, compute, topi
 
+from .gradients import broadcast_like, constant
 from .numeric import accumulator
 
 __all__ = ["collapse_sum_like", "collapse_sum_to", "size"]
@@ -107,6 +109,16 @@ def _require_spread(
         require_spread(context, a, b, error)
 
 
+@collapse_sum_to.gradient
+def _(context: GradientContext, data: Expr, shape: Expr) -> Gradients:
+    return broadcast_like(context.grad, data), None
+
+
+@collapse_sum_like.gradient
+def _(context: GradientContext, data: Expr, collapse_target: Expr) -> Gradients:
+    return broadcast_like(context.grad, data), *constant(context, collapse_target)
+
+
 @op()
 def size(expr: Tensor) -> Tensor:
     """The number of elements of a tensor, as a tensor of rank 0; int64."""
@@ -121,3 +133,6 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
 @size.compute()
 def _(context: ComputeContext, expr: TETensor) -> Any:
     return compute((), lambda: cast(product(expr.shape), _INT64), "T_size")
+
+
+size.lacks("gradient", "its result is an integer")

@@ -13,7 +13,7 @@ from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
+from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
@@ -43,7 +43,7 @@ from relaxscript.te.topi.einsum import (
 )
 from relaxscript.te.topi.linear_algebra import rounded
 
-from .gradients import R, broadcast_like, dtype_of, known_dims, known_rank
+from .gradients import R, broadcast_like, dtype_of, fields_of, known_dims, known_rank
 from .numeric import accumulator
 from .pieces import PIECE, pieces
 
@@ -201,10 +201,7 @@ def _size(context: InferContext, sizes: Sequence[PrimExpr | None]) -> PrimExpr |
 @einsum.gradient
 def _(context: GradientContext, operands: Expr, subscripts: str) -> Gradients:
     inputs, output = parse_subscripts(subscripts)
-    given = [
-        operands.fields[k] if isinstance(operands, Tuple) else TupleGetItem.make(operands, k)
-        for k in range(len(inputs))
-    ]
+    given = fields_of(operands)
     ranks = [known_rank(f"operands[{k}]", x) for k, x in enumerate(given)]
     axes = [labels_of(term, rank) for term, rank in zip(inputs, ranks)]
     letters = dict(zip(dict.fromkeys(itertools.chain(*axes)), string.ascii_letters))

@@ -10,11 +10,12 @@ import numpy as np
 from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Call
+from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operands import number_constant, wrong_kind
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import (
@@ -30,6 +31,8 @@ from relaxscript.opdef.shapes import dims_of, of_shape, require_dtype
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import element, tensor as te
 from relaxscript.te.topi import tensor
+
+from .gradients import R, cast_like, constant
 
 __all__ = ["full", "full_like", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"]
 
@@ -130,6 +133,16 @@ def _with_dtype(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
     if dtype is None or dtype is x.dtype:
         return x
     return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
+
+
+@full.gradient
+def _(context: GradientContext, shape: Expr, fill_value: Expr, dtype: Any) -> Gradients:
+    return None, cast_like(R.sum(context.grad), fill_value)
+
+
+@full_like.gradient
+def _(context: GradientContext, x: Expr, fill_value: Expr, dtype: Any) -> Gradients:
+    return *constant(context, x), cast_like(R.sum(context.grad), fill_value)
 
 
 @op(traits={Trait.MIXED_FOLLOW})
@@ -243,3 +256,17 @@ def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
 def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
     upper: te.Tensor = tensor.trilu(x, 0 if k is None else k, True)
     return upper
+
+
+for _operator in (zeros, ones, zeros_like, ones_like):
+    _operator.gradient(constant)
+
+
+@tril.gradient
+def _(context: GradientContext, x: Expr, k: Expr | None) -> Gradients:
+    return R.tril(context.grad, k), None
+
+
+@triu.gradient
+def _(context: GradientContext, x: Expr, k: Expr | None) -> Gradients:
+    return R.triu(context.grad, k), None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from relaxscript.dtypes import DataType, converted
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import element
+
+from .gradients import cast_like
 
 __all__ = ["astype"]
 
@@ -34,3 +38,8 @@ def _(context: InferContext, x: TensorStructInfo, dtype: DataType) -> StructInfo
 
 
 compute_elements(astype, element.converted)
+
+
+@astype.gradient
+def _(context: GradientContext, x: Expr, dtype: DataType) -> Gradients:
+    return (cast_like(context.grad, x),)

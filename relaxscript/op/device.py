@@ -6,12 +6,20 @@ moves values; the meaning in numpy is the value itself.
 
 from __future__ import annotations
 
+from typing import Any
+
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.vdevice import VDevice
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Device, Tensor, Value, VirtualDevice
 from relaxscript.opdef.traits import Trait
+
+from .gradients import R
 
 __all__ = ["hint_on_device", "to_vdevice"]
 
@@ -53,3 +61,24 @@ def _(
     context: InferContext, data: TensorStructInfo, dst_vdevice: Device, memory_scope: str = "global"
 ) -> StructInfo:
     return data if data.vdevice is None else data.replace(vdevice=None)
+
+
+@to_vdevice.gradient
+def _(context: GradientContext, data: Expr, dst_vdevice: VirtualDevice) -> Gradients:
+    device = _device_of(struct_info_of_leaf(data))
+    return (context.grad if device is None else R.to_vdevice(context.grad, device),)
+
+
+def _device_of(info: StructInfo) -> VDevice | None:
+    """The device of a tensor, or of the first of a tuple that says one."""
+    match info:
+        case TensorStructInfo(vdevice=device):
+            return device
+        case TupleStructInfo(fields):
+            return next((d for d in map(_device_of, fields) if d is not None), None)
+    return None
+
+
+@hint_on_device.gradient
+def _(context: GradientContext, data: Expr, **options: Any) -> Gradients:
+    return (context.grad,)

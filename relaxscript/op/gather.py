@@ -5,15 +5,18 @@ Indices count from 0; a negative one counts from the end. One that is not there 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import IntImm
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -29,6 +32,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 
+from .gradients import R, dtype_of, known_dims, number_elements
 from .numeric import places_along
 
 __all__ = ["gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
@@ -278,3 +282,95 @@ def _(
         wanted = (*places[:-1], *dims[depth:])
         _require_dims(context, "updates", parts, "data", wanted, 0)
     return result
+
+
+# ---------------------------------------------------------------- gradients
+
+_Take = Callable[[Expr], Expr]
+_Put = Callable[[Expr, Expr, str], Expr]
+
+
+@gather_elements.gradient
+def _(context: GradientContext, data: Expr, indices: Expr, axis: int) -> Gradients:
+    zeros = R.zeros_like(data)
+    return R.scatter_elements(zeros, indices, context.grad, axis, "add"), None
+
+
+@gather_nd.gradient
+def _(context: GradientContext, data: Expr, indices: Expr, batch_dims: int) -> Gradients:
+    if batch_dims:
+        *front, _ = known_dims("indices", indices)
+        parts = []
+        for axis in range(batch_dims):
+            shape = [dim if a == axis else 1 for a, dim in enumerate(front)]
+            numbers = R.reshape(R.arange(front[axis]), [*shape, 1])
+            parts.append(R.broadcast_to(numbers, [*front, 1]))
+        indices = R.concat([*parts, R.astype(indices, "int64")], -1)
+    return R.scatter_nd(R.zeros_like(data), indices, context.grad, "add"), None
+
+
+@scatter_elements.gradient
+def _(
+    context: GradientContext, data: Expr, indices: Expr, updates: Expr, axis: int, reduction: str
+) -> Gradients:
+    def take(x: Expr) -> Expr:
+        found: Expr = R.gather_elements(x, indices, axis)
+        return found
+
+    def put(x: Expr, parts: Expr, how: str) -> Expr:
+        found: Expr = R.scatter_elements(x, indices, parts, axis, how)
+        return found
+
+    by_data, by_updates = _of_scatter(context, data, updates, reduction, take, put)
+    return by_data, None, by_updates
+
+
+@scatter_nd.gradient
+def _(
+    context: GradientContext, data: Expr, indices: Expr, updates: Expr, reduction: str
+) -> Gradients:
+    def take(x: Expr) -> Expr:
+        found: Expr = R.gather_nd(x, indices)
+        return found
+
+    def put(x: Expr, parts: Expr, how: str) -> Expr:
+        found: Expr = R.scatter_nd(x, indices, parts, how)
+        return found
+
+    by_data, by_updates = _of_scatter(context, data, updates, reduction, take, put)
+    return by_data, None, by_updates
+
+
+def _of_scatter(
+    context: GradientContext, data: Expr, updates: Expr, reduction: str, take: _Take, put: _Put
+) -> tuple[Expr, Expr]:
+    """The gradients by the data and by the updates; several of them may meet in one place."""
+    grad = context.grad
+    match reduction:
+        case "add":
+            return grad, take(grad)
+        case "update":  # the last one stays
+            numbers = number_elements(updates)
+            stays = R.equal(take(put(R.zeros_like(data, "int64"), numbers, "update")), numbers)
+            return put(grad, R.zeros_like(updates), "update"), R.where(stays, take(grad), 0.0)
+        case "mul":
+            return _of_products(grad, data, updates, take, put)
+    # Those that are extreme share the gradient.
+    element = dtype_of(grad)
+    of_data = R.astype(R.equal(data, context.out), element)
+    of_updates = R.astype(R.equal(updates, take(context.out)), element)
+    share = grad / put(of_data, of_updates, "add")
+    return share * of_data, take(share) * of_updates
+
+
+def _of_products(
+    grad: Expr, data: Expr, updates: Expr, take: _Take, put: _Put
+) -> tuple[Expr, Expr]:
+    """The gradients by factors: products of the others, which are 0 where one of these is."""
+    zero, zeros = R.equal(data, 0.0), R.equal(updates, 0.0)
+    own, factors = R.where(zero, 1.0, data), R.where(zeros, 1.0, updates)
+    count = put(R.astype(zero, "int64"), R.astype(zeros, "int64"), "add")
+    product = grad * put(own, factors, "mul")
+    others = R.equal(count, R.astype(zero, "int64"))
+    further = R.equal(take(count), R.astype(zeros, "int64"))
+    return R.where(others, product / own, 0.0), R.where(further, take(product) / factors, 0.0)

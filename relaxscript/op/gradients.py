@@ -14,8 +14,8 @@ from relaxscript.arith import YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.relax import Constant, Expr, ShapeExpr
-from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.relax import Constant, Expr, ShapeExpr, Tuple, TupleGetItem
+from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.gradient import GradientContext, Gradients, has_gradient
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.shapes import dims_of, product
@@ -23,9 +23,9 @@ from relaxscript.opdef.shapes import dims_of, product
 from . import namespace
 
 __all__ = [
-    "R", "broadcast_like", "cast_like", "constant", "count_along", "dtype_of", "known_dims",
-    "known_rank", "of_element", "of_elements", "reshape_like", "restore_axes", "shape_of",
-    "undo_broadcast",
+    "R", "add_at", "broadcast_like", "cast_like", "collapse_like", "constant", "count_along",
+    "dtype_of", "fields_of", "known_dims", "known_rank", "number_elements", "of_element",
+    "of_elements", "reshape_like", "restore_axes", "shape_of", "undo_broadcast",
 ]  # fmt: skip
 
 _Rule = Callable[..., Gradients]
@@ -69,9 +69,15 @@ def _is_float(x: Expr) -> bool:
 
 def undo_broadcast(grad: Expr, x: Expr) -> Expr | None:
     """The sums of a gradient over the axes along which `x` was repeated; None for a scalar."""
+    is_tensor = isinstance(struct_info_of_leaf(x), TensorStructInfo)
+    return collapse_like(grad, x) if is_tensor else None
+
+
+def collapse_like(grad: Expr, x: Expr) -> Expr:
+    """The sums of a gradient over the axes along which a tensor was repeated."""
     given, wanted = struct_info_of_leaf(grad), struct_info_of_leaf(x)
-    if not isinstance(given, TensorStructInfo) or not isinstance(wanted, TensorStructInfo):
-        return None
+    assert isinstance(given, TensorStructInfo)
+    assert isinstance(wanted, TensorStructInfo)
     made: Expr
     if given.dims is not None and wanted.dims is not None:
         same = len(given.dims) == len(wanted.dims)
@@ -173,3 +179,32 @@ def count_along(x: Expr, axis: Sequence[int] | None) -> Any:
         places = Constant.make(np.array([a % rank for a in axis], np.int64))
         count = R.prod(R.take(R.shape_to_tensor(R.shape_of(x)), places, 0))
     return R.astype(count, dtype_of(x))
+
+
+def fields_of(tensors: Expr) -> tuple[Expr, ...]:
+    """The fields of a tuple, which a variable may hold."""
+    if isinstance(tensors, Tuple):
+        return tensors.fields
+    info = struct_info_of_leaf(tensors)
+    assert isinstance(info, TupleStructInfo)
+    return tuple(TupleGetItem.make(tensors, k) for k in range(len(info.fields)))
+
+
+def add_at(grad: Expr, x: Expr, indices: Expr, axis: int) -> Expr:
+    """The gradient by `x` of what is taken of it at `indices` along an axis, in their place."""
+    own, more = known_rank("x", x), known_rank("indices", indices)
+    first = [axis, *(a for a in range(own) if a != axis)]
+    # The axes of the indices in front, as those of what `R.index_put` puts.
+    moved = [*range(axis, axis + more), *range(axis), *range(axis + more, own - 1 + more)]
+    zeros = R.permute_dims(R.zeros_like(x), first) if axis else R.zeros_like(x)
+    parts = R.permute_dims(grad, moved) if axis else grad
+    found = R.index_put(zeros, [indices], parts, True)
+    back = [first.index(a) for a in range(own)]
+    made: Expr = R.permute_dims(found, back) if axis else found
+    return made
+
+
+def number_elements(x: Expr) -> Expr:
+    """The elements of a tensor counted from 1 in row-major order."""
+    made: Expr = reshape_like(R.cumsum(R.ones_like(x, "int64")), x)
+    return made

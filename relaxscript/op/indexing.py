@@ -12,9 +12,11 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact, shape_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -28,6 +30,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 
+from .gradients import R, number_elements, undo_broadcast
 from .numeric import places_along
 from .ordering import ordered_like
 
@@ -129,6 +132,26 @@ def _(
     return tensor_of(dims_of(data), dtype, vdevice, data.ndim)
 
 
+@index_tensor.gradient
+def _(context: GradientContext, data: Expr, indices: Expr) -> Gradients:
+    return R.index_put(R.zeros_like(data), indices, context.grad, True), None
+
+
+@index_put.gradient
+def _(
+    context: GradientContext, data: Expr, indices: Expr, values: Expr, accumulate: bool
+) -> Gradients:
+    parts = R.index_tensor(context.grad, indices)
+    if accumulate:
+        return context.grad, None, undo_broadcast(parts, values)
+    # Of several values for one place the last one stays.
+    numbers = number_elements(parts)
+    last = R.index_put(R.zeros_like(data, "int64"), indices, numbers)
+    stays = R.equal(R.index_tensor(last, indices), numbers)
+    by_data = R.index_put(context.grad, indices, R.zeros_like(values))
+    return by_data, None, undo_broadcast(R.where(stays, parts, 0.0), values)
+
+
 # ---------------------------------------------------------------- where a value belongs
 
 
@@ -163,3 +186,6 @@ def _(
         raise OperandError("boundaries", shape_fact(boundaries, dims), message=message)
     element = _INT32 if out_int32 else _INT64
     return tensor_of(dims_of(input_tensor), element, vdevice, input_tensor.ndim)
+
+
+bucketize.lacks("gradient", "its results are integers")

@@ -33,7 +33,7 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import matrix_product, rounded
 
 from .binary import add
-from .gradients import R, cast_like, known_rank, undo_broadcast
+from .gradients import R, cast_like, collapse_like, known_rank
 from .manipulate import permute_dims
 from .numeric import product_dtype
 
@@ -166,8 +166,8 @@ def _(context: GradientContext, x1: Expr, x2: Expr, out_dtype: DataType | None) 
     right = cast_like(R.expand_dims(x2, 1) if column else x2, grad)
     grad = R.expand_dims(grad, -1) if column else grad
     grad = R.expand_dims(grad, -2) if row else grad
-    by_left = undo_broadcast(R.matmul(grad, _transposed(right)), left)
-    by_right = undo_broadcast(R.matmul(_transposed(left), grad), right)
+    by_left = collapse_like(R.matmul(grad, _transposed(right)), left)
+    by_right = collapse_like(R.matmul(_transposed(left), grad), right)
     return (
         cast_like(R.squeeze(by_left, 0) if row else by_left, x1),
         cast_like(R.squeeze(by_right, 1) if column else by_right, x2),

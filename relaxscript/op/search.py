@@ -9,11 +9,13 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Expr, ShapeExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, reduce_info
 from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
 from relaxscript.opdef.shapes import (
@@ -26,6 +28,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.te import element, topi
+
+from .gradients import R, add_at, known_dims, known_rank, undo_broadcast
 
 __all__ = ["argmax", "argmin", "take", "where"]
 
@@ -58,6 +62,12 @@ def _(
 
 
 compute_elements(where, element.select)
+
+
+@where.gradient
+def _(context: GradientContext, condition: Expr, x1: Expr, x2: Expr) -> Gradients:
+    chosen = R.where(condition, context.grad, 0.0), R.where(condition, 0.0, context.grad)
+    return None, undo_broadcast(chosen[0], x1), undo_broadcast(chosen[1], x2)
 
 
 # ---------------------------------------------------------------- by index
@@ -120,6 +130,21 @@ def _(
     return tensor_of((*dims[:found], *places, *dims[found + 1 :]), x.dtype, vdevice)
 
 
+@take.gradient
+def _(context: GradientContext, x: Expr, indices: Expr, axis: int | None, mode: str) -> Gradients:
+    place = (axis or 0) % known_rank("x", x)
+    if mode != "fast":
+        size = R.shape_to_tensor(ShapeExpr.make((known_dims("x", x)[place],)))
+        places = R.astype(indices, "int64")
+        if mode == "wrap":
+            indices = R.floor_mod(places, size)
+        else:
+            indices = R.maximum(R.minimum(places, size - 1), 0)
+        if known_rank("indices", places) == 0:
+            indices = R.squeeze(indices, 0)
+    return add_at(context.grad, x, indices, place), None
+
+
 # ---------------------------------------------------------------- places of extremes
 
 
@@ -173,3 +198,7 @@ def _(context: ComputeContext, x: Any, axis: int | None, keepdims: bool) -> Any:
 @argmin.compute()
 def _(context: ComputeContext, x: Any, axis: int | None, keepdims: bool) -> Any:
     return topi.argmin(x, axis, keepdims)
+
+
+for _operator in (argmax, argmin):
+    _operator.lacks("gradient", "its results are integers")

@@ -103,3 +103,7 @@ def nonzero(x: Tensor) -> Tensor:
 def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
     require_dtype("x", x.dtype, "any")
     return tensor_of(None, _INT64, x.vdevice, 2)
+
+
+for _operator in (unique, nonzero):
+    _operator.lacks("gradient", "the shape of its result depends on data")

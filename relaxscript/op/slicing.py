@@ -16,10 +16,12 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.relax import Expr, Tuple
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.relax import Expr, PrimValue, Tuple
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
 from relaxscript.opdef.prim_operands import integer_in, require_integer
@@ -38,6 +40,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+
+from .gradients import R, add_at, fields_of, known_dims
 
 __all__ = ["dynamic_strided_slice", "flip", "slice_scatter", "strided_slice"]
 
@@ -266,6 +270,73 @@ def _steps(distance: PrimExpr, step: int) -> PrimExpr:
     return simplify(prim.FloorDiv.make(raised, number(step)))
 
 
+@strided_slice.gradient
+def _(
+    context: GradientContext, x: Expr, axes: Expr, begin: Expr, end: Expr, strides: Expr | None,
+    assume_inbound: bool,
+) -> Gradients:  # fmt: skip
+    places = fields_of(axes)
+    steps = (1,) * len(places) if strides is None else fields_of(strides)
+    bounds = list(zip(places, fields_of(begin), fields_of(end), steps))
+    found = _put_slice(context.grad, x, bounds, assume_inbound)
+    return found, None, None, None, None
+
+
+def _put_slice(part: Expr, x: Expr, bounds: Sequence[tuple[Any, ...]], inbound: bool) -> Expr:
+    """A tensor like `x` of zeros but for the slice that some bounds say, which is `part`."""
+    if not bounds:
+        return part
+    (axis, first, last, step), *rest = bounds
+    place = _number_of(axis, "axes", "an axis")
+    by = _number_of(step, "strides", "a stride")
+    size = known_dims("x", x)[place] if inbound else ONE
+    whole = x
+    if by < 0 and isinstance(
+        size, IntImm
+    ):  # a slice of the tensor turned round, in which ~i is where i was
+        first, last, by, whole = _complement(first), _complement(last), -by, R.flip(x, place)
+    taken = R.strided_slice(whole, [place], [first], [last], [by], inbound)
+    inner = _put_slice(part, taken, rest, inbound)
+    if not isinstance(size, IntImm):  # it has the promised length, which bounds do not show
+        places = R.strided_slice(R.arange(size), [0], [first], [last], [by], True)
+        return add_at(inner, x, places, place)
+    found: Expr = R.slice_scatter(R.zeros_like(x), inner, first, last, by, place)
+    return found if whole is x else R.flip(found, place)
+
+
+def _number_of(value: Any, name: str, what: str) -> int:
+    """A scalar that stands in the program as a number."""
+    info = struct_info_of_leaf(value) if isinstance(value, Expr) else None
+    if isinstance(info, PrimStructInfo) and isinstance(info.value, IntImm):
+        return info.value.value
+    if isinstance(value, int):
+        return value
+    raise OperandError(
+        name,
+        f"has {what} that is known only later",
+        message="the gradient of a slice is written for axes and strides that are numbers",
+        code="RX0204",
+    )
+
+
+def _complement(bound: Expr) -> Expr:
+    """`-1 - bound`: the same place, counted from the other end."""
+    info = struct_info_of_leaf(bound)
+    value = info.value if isinstance(info, PrimStructInfo) else None
+    if value is None:
+        raise OperandError(
+            "strides",
+            "turns round a slice whose bounds are known only later",
+            message="the gradient of a slice in reverse is written for bounds that are expressions",
+            code="RX0204",
+        )
+    wide = value if value.dtype is _INT64 else prim.Cast.make(_INT64, value)
+    found = simplify(prim.Sub.make(number(-1), wide))
+    if _is_number(found, _FAR - 1):
+        found = number(_FAR)
+    return PrimValue.make(ZERO if _is_number(found, -_FAR) else found)
+
+
 # ---------------------------------------------------------------- what a slice is replaced by
 
 
@@ -322,6 +393,16 @@ def _(
         for index, (a, b) in enumerate(zip(wanted, parts)):
             _require_length(context, index, a, b)
     return tensor_of(dims, dtype, vdevice, rank)
+
+
+@slice_scatter.gradient
+def _(
+    context: GradientContext, input_tensor: Expr, src: Expr, start: Expr, end: Expr, step: Expr,
+    axis: int,
+) -> Gradients:  # fmt: skip
+    by_input = R.slice_scatter(context.grad, R.zeros_like(src), start, end, step, axis)
+    by_part = R.strided_slice(context.grad, [axis], [start], [end], [step])
+    return by_input, by_part, None, None, None
 
 
 def _require_length(context: InferContext, axis: int, a: PrimExpr | None, b: PrimExpr) -> None:
@@ -385,6 +466,9 @@ def _require_bounds(context: InferContext, name: str, info: TensorStructInfo, ra
         require_equal(context, dims[0], number(rank), error, text)
 
 
+dynamic_strided_slice.lacks("gradient", "only the run shows which elements it takes")
+
+
 # ---------------------------------------------------------------- turning round
 
 
@@ -399,3 +483,8 @@ def _(context: InferContext, data: TensorStructInfo, axis: int) -> StructInfo:
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return data
+
+
+@flip.gradient
+def _(context: GradientContext, data: Expr, axis: int) -> Gradients:
+    return (R.flip(context.grad, axis),)

@@ -10,8 +10,10 @@ from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
+from relaxscript.ir.relax import Expr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor, Value
 from relaxscript.opdef.shapes import (
@@ -23,6 +25,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 
+from .gradients import R
 from .ordering import ordered_like
 
 __all__ = ["argsort", "sort", "topk"]
@@ -53,6 +56,12 @@ def _(
     dims = dims_of(x)
     axis_in(axis, x.ndim if dims is None else len(dims))
     return x
+
+
+@sort.gradient
+def _(context: GradientContext, x: Expr, axis: int, descending: bool) -> Gradients:
+    order = R.argsort(x, axis, descending, "int64")
+    return (R.scatter_elements(R.zeros_like(x), order, context.grad, axis),)
 
 
 @op()
@@ -135,3 +144,23 @@ def _(
     if ret_type == "both":
         return TupleStructInfo.make((values, indices))
     return values if ret_type == "values" else indices
+
+
+@topk.gradient
+def _(
+    context: GradientContext,
+    data: Expr,
+    k: int,
+    axis: int,
+    ret_type: str,
+    largest: bool,
+    **other: Any,
+) -> Gradients:
+    if ret_type == "both":
+        grad, places = context.field(0), TupleGetItem.make(context.out, 1)
+    else:
+        grad, places = context.grad, R.topk(data, k, axis, "indices", largest, "int64")
+    return (R.scatter_elements(R.zeros_like(data), places, grad, axis),)
+
+
+argsort.lacks("gradient", "its results are integers")

@@ -20,6 +20,8 @@ from relaxscript.opdef.shapes import (
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import element
 
+from .gradients import of_elements
+
 __all__ = ["ewise_fma"]
 
 
@@ -60,3 +62,6 @@ def _require_one_rank(operands: dict[str, TensorStructInfo]) -> None:
 
 
 compute_elements(ewise_fma, element.multiply_add)
+
+
+ewise_fma.gradient(of_elements(lambda g, a, b, c, y: (g * b, g * a, g)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,13 +12,13 @@ import numpy as np
 
 import relaxscript as rx
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import OperandError
+from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Call, Expr, Tuple, Var
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.walk import substitute
-from relaxscript.op import Operator, PlainContext
+from relaxscript.op import Operator
 from relaxscript.opdef.gradient import gradients_of, has_gradient
 
 from .sampling import Sample, fields_of_result, samples
@@ -143,9 +144,14 @@ def symbolic(call: Call, params: Sequence[Var]) -> tuple[Call, list[Var]] | None
     if not dims:
         return None
     renewed = substitute(call, renamed)
-    try:
-        found = PlainContext().struct_info(renewed)
-    except OperandError:
-        return None
-    known = all(not isinstance(f, TensorStructInfo) or f.dims for f in fields_of_result(found))
+    builder = BlockBuilder()
+    with builder.function("main", list(renamed.values())), warnings.catch_warnings():
+        warnings.simplefilter("error", RelaxWarning)  # what is undecided is no sample
+        try:
+            builder.emit_func_output(builder.emit(renewed))
+        except (DiagnosticError, RelaxWarning):
+            builder.emit_func_output(next(iter(renamed.values())))
+            return None
+    infos = fields_of_result(renewed.struct_info)
+    known = all(not isinstance(f, TensorStructInfo) or f.dims is not None for f in infos)
     return (renewed, list(renamed.values())) if known else None

@@ -10,9 +10,12 @@ import numpy as np
 from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import R, known_rank, reshape_like
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -61,6 +64,15 @@ def _(
     return tensor_of([dims[axis] for axis in order], x.dtype, x.vdevice)
 
 
+@permute_dims.gradient
+def _(context: GradientContext, x: Expr, axes: tuple[int, ...] | None) -> Gradients:
+    if axes is None:
+        return (R.permute_dims(context.grad),)
+    rank = known_rank("x", x)
+    order = [a % rank for a in axes]
+    return (R.permute_dims(context.grad, [order.index(a) for a in range(rank)]),)
+
+
 @op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
 def expand_dims(x: Tensor, axis: Axes) -> Tensor:
     """`x` with new axes of one element, which are the axes `axis` of the result."""
@@ -79,6 +91,11 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
     old = iter(dims)
     new = [ONE if index in axes else next(old) for index in range(rank + len(axes))]
     return tensor_of(new, x.dtype, x.vdevice)
+
+
+@expand_dims.gradient
+def _(context: GradientContext, x: Expr, axis: tuple[int, ...]) -> Gradients:
+    return (reshape_like(context.grad, x),)
 
 
 @op(traits={Trait.VIEW, Trait.MIXED_FOLLOW})
@@ -112,6 +129,11 @@ def _(
         text = f"axis {index} of `x` has {dim_text(dims[index])} elements, not 1"
         require_equal(context, dims[index], ONE, error, text)
     return tensor_of([d for i, d in enumerate(dims) if i not in axes], x.dtype, x.vdevice)
+
+
+@squeeze.gradient
+def _(context: GradientContext, x: Expr, axis: tuple[int, ...] | None) -> Gradients:
+    return (reshape_like(context.grad, x),)
 
 
 def _squeezed_all(

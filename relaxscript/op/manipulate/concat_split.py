@@ -16,9 +16,12 @@ from relaxscript.arith import NO, YES, prove_equal, simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.gradients import R, fields_of, known_dims, known_rank
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -36,6 +39,7 @@ from relaxscript.opdef.traits import Trait
 
 __all__ = ["concat", "split", "stack"]
 
+_FAR = (1 << 63) - 1  # a bound that no dimension reaches: the end, wherever that is
 _MOST_SECTIONS = 1 << 16  # each is a field of the result, which somebody must name
 
 
@@ -135,6 +139,23 @@ def _require_aligned(
         require_equal(context, a, b, error, text)
 
 
+@concat.gradient
+def _(context: GradientContext, tensors: Expr, axis: int | None) -> Gradients:
+    grad, given = context.grad, fields_of(tensors)
+    place = (axis or 0) % known_rank("tensors", given[0])
+    lengths = [known_dims(f"tensors[{k}]", x)[place] for k, x in enumerate(given)]
+    if len(given) == 1:
+        return (Tuple.make((grad,)),)
+    if all(isinstance(length, IntImm) for length in lengths):
+        sizes = [length.value for length in lengths if isinstance(length, IntImm)]
+        pieces = R.split(grad, list(itertools.accumulate(sizes[:-1])), place)
+        return (Tuple.make(tuple(TupleGetItem.make(pieces, k) for k in range(len(given)))),)
+    ends = [_sum(lengths[: k + 1]) for k in range(len(given))]
+    bounds = zip([ZERO, *ends[:-1]], ends)
+    parts = [R.strided_slice(grad, [place], [a], [b], assume_inbound=True) for a, b in bounds]
+    return (Tuple.make(tuple(parts)),)
+
+
 @op(traits={Trait.MIXED_FOLLOW})
 def stack(tensors: Tensors, axis: int = 0) -> Tensor:
     """The tensors, all of one shape, one after the other along a new axis."""
@@ -170,6 +191,15 @@ def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 
     if shape is None or any(dims_of(info) is None for info in tensors):
         return tensor_of(None, dtype, vdevice, rank if rank < 0 else rank + 1)
     return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
+
+
+@stack.gradient
+def _(context: GradientContext, tensors: Expr, axis: int) -> Gradients:
+    count = len(fields_of(tensors))
+    place = axis % known_rank("out", context.out)
+    parts = R.split(context.grad, count, place)
+    each = [parts] if count == 1 else [TupleGetItem.make(parts, k) for k in range(count)]
+    return (Tuple.make(tuple(R.squeeze(part, [place]) for part in each)),)
 
 
 # ---------------------------------------------------------------- splitting
@@ -293,3 +323,22 @@ def _sections(context: InferContext, size: PrimExpr, sections: int) -> list[Prim
             left = prim.Max.make(prim.Min.make(left, length), ZERO)
         lengths.append(simplify(left, context.facts))
     return lengths
+
+
+@split.gradient
+def _(context: GradientContext, x: Expr, indices_or_sections: Any, axis: int) -> Gradients:
+    if indices_or_sections == 1:
+        return (context.grad,)
+    count = _section_count(indices_or_sections)
+    parts = [context.field(k) for k in range(count)]
+    if isinstance(indices_or_sections, int):
+        return (R.concat(parts, axis),)
+    # Sections may overlap, where a later one begins before an earlier one.
+    starts = (0, *indices_or_sections)
+    if all(a <= b for a, b in itertools.pairwise((0, *starts))):
+        return (R.concat(parts, axis),)
+    found = R.zeros_like(x)
+    for part, begin, end in zip(parts, starts, (*starts[1:], _FAR)):
+        placed = R.slice_scatter(R.zeros_like(x), part, begin, end, 1, axis)
+        found = found + placed
+    return (found,)

@@ -11,10 +11,12 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import PrimValue
+from relaxscript.ir.relax import Expr, PrimValue, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.gradients import R, fields_of, known_dims, reshape_like
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors, Value
 from relaxscript.opdef.prim_operands import require_prim
@@ -77,6 +79,16 @@ def _(
     return tensor_of((*dims[:place], repeated, *dims[place + 1 :]), data.dtype, data.vdevice)
 
 
+@repeat.gradient
+def _(context: GradientContext, data: Expr, repeats: int, axis: int | None) -> Gradients:
+    dims = known_dims("data", data)
+    if axis is None:
+        return (reshape_like(R.sum(R.reshape(context.grad, [product(dims), repeats]), -1), data),)
+    after = axis % len(dims) + 1
+    each = R.reshape(context.grad, [*dims[:after], repeats, *dims[after:]])
+    return (R.sum(each, after),)
+
+
 @op()
 def tile(data: Tensor, repeats: int | Axes) -> Tensor:
     """`data` beside itself, as often along each axis as `repeats` says.
@@ -105,6 +117,18 @@ def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, .
     all_counts = (1,) * (total - len(counts)) + counts
     tiled = [_times(dim, count) for dim, count in zip(wide, all_counts)]
     return tensor_of(tiled, data.dtype, data.vdevice)
+
+
+@tile.gradient
+def _(context: GradientContext, data: Expr, repeats: int | tuple[int, ...]) -> Gradients:
+    counts = (repeats,) if isinstance(repeats, int) else repeats
+    dims = known_dims("data", data)
+    rank = max(len(dims), len(counts))
+    wide = (ONE,) * (rank - len(dims)) + dims
+    times = (1,) * (rank - len(counts)) + counts
+    apart = [size for pair in zip(times, wide) for size in pair]
+    each = R.reshape(context.grad, apart) if rank else context.grad
+    return (reshape_like(R.sum(each, list(range(0, 2 * rank, 2))), data),)
 
 
 @op()
@@ -145,6 +169,19 @@ def _(
     known = [length for length in lengths if length is not None]
     grid = tensor_of(known if len(known) == len(lengths) else None, dtype, vdevice, len(lengths))
     return TupleStructInfo.make((grid,) * len(lengths))
+
+
+@meshgrid.gradient
+def _(context: GradientContext, tensors: Expr, indexing: str) -> Gradients:
+    rows = fields_of(tensors)
+    axes = list(range(len(rows)))
+    if indexing == "xy":
+        axes[:2] = reversed(axes[:2])
+    found = []
+    for index, (axis, row) in enumerate(zip(axes, rows)):
+        others = [a for a in range(len(rows)) if a != axis]
+        found.append(reshape_like(R.sum(context.field(index), others), row))
+    return (Tuple.make(tuple(found)),)
 
 
 @op()
@@ -216,3 +253,6 @@ def _(
     if dims is None:
         return tensor_of(None, on.dtype, indices.vdevice, rank if rank < 0 else rank + 1)
     return tensor_of((*dims[:place], number(depth), *dims[place:]), on.dtype, indices.vdevice)
+
+
+one_hot.lacks("gradient", "its operands are integers, and numbers that stand in the program")

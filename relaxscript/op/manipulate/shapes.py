@@ -17,8 +17,10 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import reshape_like, undo_broadcast
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact, shape_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import dimension
 from relaxscript.opdef.operator import op
@@ -193,6 +195,11 @@ def _require_elements(
     require_equal(context, before, after, error, text)
 
 
+@reshape.gradient
+def _(context: GradientContext, x: Expr, shape: Expr) -> Gradients:
+    return reshape_like(context.grad, x), None
+
+
 # ---------------------------------------------------------------- flatten
 
 
@@ -211,6 +218,11 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
     if dims is None:
         return tensor_of((ONE,) if rank == 0 else None, x.dtype, x.vdevice, 1)
     return tensor_of((product(dims),), x.dtype, x.vdevice)
+
+
+@flatten.gradient
+def _(context: GradientContext, x: Expr) -> Gradients:
+    return (reshape_like(context.grad, x),)
 
 
 # ---------------------------------------------------------------- broadcast_to
@@ -246,3 +258,8 @@ def _(context: InferContext, call: Call) -> StructInfo:
         for a, b in zip(reversed(old), reversed(new)):
             require_spread(context, a, b, error)
     return of_shape(call.args[1], shape, x)
+
+
+@broadcast_to.gradient
+def _(context: GradientContext, x: Expr, shape: Expr) -> Gradients:
+    return undo_broadcast(context.grad, x), None
