@@ -52,12 +52,13 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import StructInfo
-from relaxscript.ir.structural_equality import structural_equal, structural_hash
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import free_vars
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
+from .known_functions import KnownFunctions
 from .normal_form import Normalizer
 from .scope import OpenFunction, own_module
 from .te_calls import TEArguments, call_of, make_te_function
@@ -75,8 +76,8 @@ class BlockBuilder(Normalizer):
     """
 
     _active = threading.local()
-    # The names of functions by their hashes, for `add_func`; None before it is called.
-    _alike: dict[int, list[GlobalVar]] | None = None
+    # The functions of the module for `add_func`; None before it is called.
+    _known: KnownFunctions | None = None
     _is_called = False  # by Python, not by the parser, which places blame itself
 
     @staticmethod
@@ -159,7 +160,8 @@ class BlockBuilder(Normalizer):
         if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
         own_module(self)[unique] = function
-        self._remember(self._module.get_global_var(unique))
+        if self._known is not None:
+            self._known.add(self._module.get_global_var(unique), function)
 
     def _free_name(self, wanted: str) -> str:
         name = wanted
@@ -171,24 +173,17 @@ class BlockBuilder(Normalizer):
         """Add a function under a name made unique; one that is there already is shared."""
         with self._blame_caller():
             _check_function(func)
-        if self._alike is None:
-            self._alike = {}
-            for gv in self._module:
-                self._remember(gv)
-        for gv in self._alike.get(structural_hash(func), ()):
+        if self._known is None:
+            self._known = KnownFunctions(self._module)
+        for gv in self._known.alike(func, self._module):
             named = gv.name_hint.startswith(func_name)
-            if named and gv in self._module and structural_equal(self._module[gv], func):
+            if named and structural_equal(self._module[gv], func):
                 return gv
         name = self._free_name(func_name)
         own_module(self)[name] = func
         added = self._module.get_global_var(name)
-        self._remember(added)
+        self._known.add(added, func)
         return added
-
-    def _remember(self, var: GlobalVar) -> None:
-        """Have `add_func` find a function that is in the module now."""
-        if self._alike is not None:
-            self._alike.setdefault(structural_hash(self._module[var]), []).append(var)
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
         """Replace the function of a name that the module has."""
@@ -201,7 +196,8 @@ class BlockBuilder(Normalizer):
                     message=f"the module has no function `{name}`",
                 )  # fmt: skip
         own_module(self)[gv] = updated_func
-        self._remember(gv)
+        if self._known is not None:
+            self._known.add(gv, updated_func)
 
     def get(self) -> IRModule:
         """The module so far."""

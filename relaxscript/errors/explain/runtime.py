@@ -261,6 +261,8 @@ the checks of indices that are not proved, for what you build, never for what `l
 
 Bytecode is made of calls, `if` and results. What a `relax_pipeline` leaves of anything else is
 named with the pass that lowers it; `get_pipeline("default").script()` shows all that are needed.
+`LegalizeOps(require_all=True)` names the operators of which it can make no loops. It takes no
+compute, and no legalisation of yours, that gives another tensor than the operator does.
 
 Wrong:
 

@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
 
-from relaxscript.arith import YES
+from relaxscript.arguments import ArgumentError
 from relaxscript.builder import BlockBuilder, ExprMutator
-from relaxscript.builder.te_calls import TEArguments, TEFunction, call_of, make_te_function
-from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, warn
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, UnplacedError, warn
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.node import traversal_of
-from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar, const
-from relaxscript.ir.relax import (
-    Binding,
-    Call,
-    Constant,
-    Expr,
-    Function,
-    GlobalVar,
-    Op,
-    PrimValue,
-    Tuple,
-    TupleGetItem,
-)
-from relaxscript.ir.struct_info import (
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
-from relaxscript.ir.walk import substitute
-from relaxscript.opdef.compute import ComputeContext
-from relaxscript.opdef.operator import REGISTRY, Operator
-from relaxscript.opdef.parameters import Parameter
-from relaxscript.sinfo import is_subtype
+from relaxscript.ir.relax import Binding, Call, Function, Op, Tuple, TupleGetItem, Var, VarBinding
+from relaxscript.opdef.operator import REGISTRY, operator_named
+from relaxscript.opdef.traits import Trait
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
+from .customize import Customizer, Legalization
+from .prim_funcs import OperatorFunctions, Stays
+
 __all__ = ["LegalizeOps"]
 
-Legalization = Callable[[BlockBuilder, Call], Expr]
+# Operators that compute nothing: loops would do no more than lowering does.
+_OF_THE_MACHINE = {Trait.AS_IS, Trait.ALLOCATES, Trait.VIEW}
 
 
 class LegalizeOps(ModulePass):
@@ -61,10 +39,12 @@ class LegalizeOps(ModulePass):
         y = R.call_tir(cls.add, (x, w), out_sinfo=R.Tensor((n, 4), "float32"))
 
     There is one PrimFunc for one operator on operands that differ in the names of dimensions only.
-    Operators on tensors of unknown shape or dtype stay as they are, and so do those without a
-    compute. `customize_legalize_map` says by the name of an operator ("relax.add") what takes the
-    place of its calls: `legalize(builder, call)` gives an expression. With `enable_warning` what
-    stays is named in warnings.
+    An operator stays where it has no compute, and on tensors of unknown shape or dtype. It stays
+    where only the run shows whether its operands go together. With `enable_warning` what stays is
+    named in warnings, and with `require_all` it is a mistake.
+
+    `customize_legalize_map` says by the name of an operator ("relax.add") what takes the place of
+    its calls. `legalize(builder, call)` gives an expression, or the call itself for one to keep.
 
     Source: TVM `relax.transform.LegalizeOps`.
     """
@@ -73,223 +53,110 @@ class LegalizeOps(ModulePass):
         self,
         customize_legalize_map: Mapping[str, Legalization] | None = None,
         enable_warning: bool = False,
+        *,
+        require_all: bool = False,
     ) -> None:
         super().__init__()
         self.customize_legalize_map = dict(customize_legalize_map or {})
+        for name, legalize in self.customize_legalize_map.items():
+            _check_entry(name, legalize)
         self.enable_warning = enable_warning
+        self.require_all = require_all
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
-        legalizer = _Legalizer(mod, self.customize_legalize_map)
-        for gvar, func in mod.functions.items():
-            if isinstance(func, Function):
-                made = legalizer.function(func, gvar.name_hint)
-                if made is not func:
-                    legalizer.builder.update_func(gvar, made)
+        builder = BlockBuilder(mod)
+        kept: Collection[Var] = ()
+        changed = False
+        if self.customize_legalize_map:
+            customizer = Customizer(mod, builder, self.customize_legalize_map)
+            changed = _apply(customizer, builder)
+            kept = customizer.kept
+        legalizer = _Legalizer(mod, builder, kept)
+        changed |= _apply(legalizer, builder)
+        left = [left.diagnostic(self.require_all) for left in legalizer.left.values()]
+        if left and self.require_all:
+            raise DiagnosticError(left)
         if self.enable_warning:
-            for name in sorted(legalizer.left):
-                message = f"`{name}` is not legalised: it has no compute"
-                warn(Diagnostic("RX0703", message, None, severity="warning"))
-        return legalizer.builder.get()
+            for diagnostic in left:
+                warn(diagnostic)
+        return builder.get() if changed else mod
+
+
+def _check_entry(name: str, legalize: object) -> None:
+    """Refuse what no call would ever be looked up by, or what cannot be called."""
+    try:
+        operator_named(name)
+    except ArgumentError as error:
+        raise error.as_diagnostic_error("LegalizeOps", None) from None
+    if not callable(legalize):
+        message = f"the legalisation of `{name}` is a Python {type(legalize).__name__}"
+        help = "give a function of the builder and the call"
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
+
+
+def _apply(mutator: ExprMutator, builder: BlockBuilder) -> bool:
+    """Write all functions of a module again; True if one changed."""
+    changed = False
+    for gvar, func in builder.get().functions.items():
+        if isinstance(func, Function):
+            made = mutator.function(func, gvar.name_hint)
+            if made is not func:
+                builder.update_func(gvar, made)
+                changed = True
+    return changed
+
+
+class _Left:
+    """Calls of one operator that stay for one reason: the first of them, and how many there are."""
+
+    def __init__(self, name: str, reason: Stays, span: Span | None) -> None:
+        self.name = name
+        self.reason = reason
+        self.span = span
+        self.count = 0
+
+    def diagnostic(self, is_mistake: bool) -> Diagnostic:
+        """The warning, or the mistake."""
+        more = f" (and {self.count - 1} more)" if self.count > 1 else ""
+        message = f"`{self.name}` is not legalised: {self.reason.value}{more}"
+        if is_mistake:
+            return Diagnostic("RX0703", message, self.span)
+        return Diagnostic("RX0703", message, self.span, severity="warning")
 
 
 class _Legalizer(ExprMutator):
-    """Writes the functions of a module again; `left` has the operators that have no compute."""
+    """Writes calls of PrimFuncs; `left` has the operators that stay, by name and reason."""
 
-    def __init__(self, mod: IRModule, customized: Mapping[str, Legalization]) -> None:
-        super().__init__(mod, BlockBuilder(mod))
-        self.customized = customized
-        self.left: set[str] = set()
-        # The PrimFuncs by what decides about them, so that each is made once.
-        self.made: dict[Any, _Made] = {}
+    def __init__(self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var]) -> None:
+        super().__init__(mod, builder)
+        self.kept = kept
+        self.prim_funcs = OperatorFunctions(builder)
+        self.left: dict[tuple[str, Stays], _Left] = {}
 
     def binding(self, binding: Binding) -> None:
         call = binding.value
-        if not isinstance(call, Call) or not isinstance(call.op, Op):
-            self.keep(binding)
+        operator = None
+        if isinstance(call, Call) and isinstance(call.op, Op) and binding.var not in self.kept:
+            operator = REGISTRY.get(call.op.name)
+        if operator is None or not isinstance(call, Call):
+            super().binding(binding)
             return
-        legalize = self.customized.get(call.op.name)
-        if legalize is not None:
-            self._customized(binding, call, legalize)
+        try:
+            legal = self.prim_funcs.legalize(operator, call)
+        except UnplacedError as error:
+            callee = f"R.{operator.script_name}"
+            raise error.as_diagnostic_error(callee, call.span or binding.span) from None
+        if isinstance(legal, Stays):
+            if legal is not Stays.NO_COMPUTE or not operator.traits & _OF_THE_MACHINE:
+                left = _Left(operator.name, legal, call.span or binding.span)
+                self.left.setdefault((operator.name, legal), left).count += 1
+            super().binding(binding)
             return
-        legal = self._legal(call, binding)
-        if legal is None:
-            self.keep(binding)
-        else:
+        operands = legal.args[1]
+        assert isinstance(operands, Tuple), "call_tir takes its operands as a tuple"
+        if any(isinstance(e, TupleGetItem) for e in operands.fields):
             self.rebind(binding, legal)
-
-    def _customized(self, binding: Binding, call: Call, legalize: Legalization) -> None:
-        made = legalize(self.builder, call)
-        if not isinstance(made, Expr):
-            raise _refused(
-                call, f"gives a Python {type(made).__name__}, not an expression", binding
-            )
-        before, after = (
-            self._derive_struct_info(call, binding.span),
-            self._derive_struct_info(made, binding.span),
-        )
-        context = self.builder.context
-        scope = context.shape_scope or ()
-        if is_subtype(after, before, context.facts, in_scope=scope) is not YES:
-            raise _refused(call, f"gives {after}, where the operator gives {before}", binding)
-        if made is call:
-            self.keep(binding)
-        else:
-            self.rebind(binding, made)
-
-    def _legal(self, call: Call, binding: Binding) -> Call | None:
-        """The call of a PrimFunc in the place of an operator; None where there is none."""
-        assert isinstance(call.op, Op)
-        operator = REGISTRY.get(call.op.name)
-        if operator is None:
-            return None
-        if "compute" not in operator.rules:
-            self.left.add(call.op.name)
-            return None
-        out = self._derive_struct_info(call, binding.span)
-        operands = [_written_in(p, e) for p, e in operator.arguments(call) if p.is_operand]
-        infos = [self._info(value) for value in operands]
-        if not all(map(_is_known, [out, *infos])):
-            return None
-        key = _Key()
-        decides = (
-            call.op.name, tuple(operator.attributes(call).values()),
-            tuple(map(key.of, infos)), key.of(out),
-        )  # fmt: skip
-        known = self.made.get(decides)
-        if known is None:
-            known = self._make(operator, call, operands, out, key.variables)
-            self.made[decides] = known
-        gvar, made, own = known
-        tensors = [e for value, info in zip(operands, infos) for e in _tensors(value, info)]
-        # The same function for other dimensions, where it was made for another call.
-        renamed = dict(zip(own, key.variables))
-        scalars = tuple(renamed[var] for var in made.scalars)
-        return call_of(gvar, made._replace(scalars=scalars, results=_results(out)), tensors)
-
-    def _info(self, operand: Any) -> Any:
-        """The StructInfo of an operand, a tuple of them for several, None for one left out."""
-        if isinstance(operand, tuple):
-            return tuple(map(self.builder.struct_info, operand))
-        return None if operand is None else self.builder.struct_info(operand)
-
-    def _make(
-        self, operator: Operator, call: Call, operands: list[Any], out: StructInfo,
-        variables: list[PrimVar],
-    ) -> _Made:  # fmt: skip
-        arguments = TEArguments(self.builder.struct_info)
-        given = [None if value is None else arguments.convert(value) for value in operands]
-        for info in _flat(out):
-            for dim in info.dims or ():
-                arguments.scalar(dim)
-        context = ComputeContext(substitute(out, arguments.variables))
-        made = operator.rules["compute"](context, *given, **operator.attributes(call))
-        name = operator.__name__
-        function = make_te_function(arguments, made, name)
-        return self.builder.add_func(function.function, name), function, tuple(variables)
-
-
-# A PrimFunc, what is known of its calls, and the variables of the call that it was made for.
-_Made = tuple[GlobalVar, TEFunction, tuple[PrimVar, ...]]
-
-
-def _refused(call: Call, fact: str, binding: Binding) -> DiagnosticError:
-    assert isinstance(call.op, Op)
-    message = f"the legalisation of `{call.op.name}` {fact}"
-    return DiagnosticError(Diagnostic("RX0703", message, binding.span))
-
-
-def _written_in(parameter: Parameter, operand: Any) -> Any:
-    """An operand; a constant that is a scalar is written into the loops, where one may stand."""
-    if parameter.wants == "scalar" and isinstance(operand, Constant) and not operand.data.ndim:
-        dtype = DataType(operand.data.dtype)
-        return PrimValue.make(const(operand.data.item(), dtype))
-    return operand
-
-
-def _is_known(info: Any) -> bool:
-    """True if loops can be made over a value: shapes and dtypes are known, scalars have values."""
-    match info:
-        case None:
-            return True
-        case TensorStructInfo():
-            return info.dims is not None and not info.dtype.is_void
-        case PrimStructInfo():
-            return info.value is not None
-        case ShapeStructInfo():
-            return info.values is not None
-        case TupleStructInfo():
-            return all(map(_is_known, info.fields))
-        case tuple():
-            return all(map(_is_known, info))
-    return False
-
-
-def _flat(info: StructInfo) -> Iterator[TensorStructInfo]:
-    """The tensors of a result."""
-    fields = info.fields if isinstance(info, TupleStructInfo) else (info,)
-    for field in fields:
-        if isinstance(field, TensorStructInfo):
-            yield field
-        elif isinstance(field, TupleStructInfo):
-            yield from _flat(field)
-
-
-def _results(out: StructInfo) -> tuple[TensorStructInfo, ...]:
-    return tuple(_flat(out))
-
-
-def _tensors(value: Any, info: Any) -> Iterator[Expr]:
-    """The tensors that an operand holds, each as an expression."""
-    match value, info:
-        case tuple(), _:
-            for item, inner in zip(value, info):
-                yield from _tensors(item, inner)
-        case Tuple(fields), TupleStructInfo():
-            for item, inner in zip(fields, info.fields):
-                yield from _tensors(item, inner)
-        case Expr(), TupleStructInfo():
-            for number, inner in enumerate(info.fields):
-                yield from _tensors(TupleGetItem.make(value, number), inner)
-        case Expr(), TensorStructInfo():
-            yield value
-
-
-class _Key:
-    """The key of a PrimFunc, which has dimensions by their order and not by their names."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[PrimVar, int] = {}
-
-    @property
-    def variables(self) -> list[PrimVar]:
-        """The variables in the order of their numbers."""
-        return list(self.numbers)
-
-    def of(self, info: Any) -> Any:
-        """The part of the key that one operand or result is."""
-        match info:
-            case TensorStructInfo():
-                dims = tuple(map(self._scalar, info.dims or ()))
-                return info.dtype, dims
-            case PrimStructInfo():
-                return info.dtype, self._scalar(info.value)
-            case ShapeStructInfo():
-                return tuple(map(self._scalar, info.values or ()))
-            case TupleStructInfo():
-                return tuple(map(self.of, info.fields))
-            case tuple():
-                return tuple(map(self.of, info))
-        return None
-
-    def _scalar(self, e: Any) -> Any:
-        match e:
-            case IntImm():
-                return e.value
-            case PrimVar():
-                return "var", self.numbers.setdefault(e, len(self.numbers)), e.dtype
-            case PrimExpr():
-                parts = (getattr(e, field.name) for field in traversal_of(type(e)))
-                return type(e), e.dtype, *map(self._scalar, parts)
-            case tuple():
-                return tuple(map(self._scalar, e))
-        return e
+            return
+        # It is in normal form: nothing is left to be bound.
+        self.changed = True
+        self.keep(VarBinding.make(binding.var, legal, span=binding.span))

@@ -1,0 +1,77 @@
+"""Operators that become no loops, and how that is told."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from relaxscript.errors import DiagnosticError, RelaxWarning
+from relaxscript.script import from_source
+from relaxscript.transform import LegalizeOps
+
+MOD = from_source("""
+@I.ir_module
+class Stays:
+    @T.prim_func(private=True)
+    def twice(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            b[i] = a[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(ndim=2, dtype="float32"), y: R.Tensor((4,), "float32")):
+        cls = Stays
+        a = R.exp(x)
+        b = R.exp(a)
+        c = R.unique(y)
+        d = R.call_tir(cls.twice, (y,), out_sinfo=R.Tensor((4,), "float32"))
+        e = R.shape_of(x)
+        f = R.hint_on_device(d, "cpu")
+        return a, b, c, d, e, f
+""")
+REASONS = [
+    (
+        12, 13,
+        "`relax.exp` is not legalised: the shape or dtype of a tensor, or the value of a scalar, "
+        "is not known (and 1 more)",
+    ),
+    (14, 13, "`relax.unique` is not legalised: it has no compute"),
+]  # fmt: skip
+
+
+def seen(diagnostics):
+    return [(d.span.line, d.span.column, d.message) for d in diagnostics]
+
+
+def test_what_stays_is_named_with_its_place_and_the_reason():
+    with pytest.warns(RelaxWarning) as caught:
+        made = LegalizeOps(enable_warning=True)(MOD)
+    assert made is MOD
+    assert seen(w.message.diagnostic for w in caught) == REASONS
+
+
+def test_what_must_not_stay_is_a_mistake():
+    with pytest.raises(DiagnosticError) as caught:
+        LegalizeOps(require_all=True)(MOD)
+    assert seen(caught.value.diagnostics) == REASONS
+    assert {d.severity for d in caught.value.diagnostics} == {"error"}
+
+
+def test_nothing_is_said_unless_it_is_asked_for():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert LegalizeOps()(MOD) is MOD
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_operands_that_only_the_run_shows_to_go_together_are_a_reason():
+    mod = from_source("""
+@I.ir_module
+class Doubtful:
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor((2, 3), "float32")):
+        z = R.add(x, y)
+        return z
+""")
+    with pytest.raises(DiagnosticError, match="only the run shows whether its operands go togeth"):
+        LegalizeOps(require_all=True)(mod)
