@@ -17,7 +17,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.numeric import product_dtype
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.operator import Operator, register
@@ -31,7 +31,11 @@ from relaxscript.opdef.shapes import (
     require_equal,
     tensor_of,
 )
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.linear_algebra import rounded
+from relaxscript.te.topi.nn.conv_transpose import spread
 
+from .convolution import sums_dtype
 from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
@@ -74,10 +78,16 @@ def _conv_transpose(axes: int) -> Operator:
     def meaning(data: Any, weight: Any, **attributes: Any) -> Any:
         return _spread_elements(data, weight, axes, **attributes)
 
+    def loops(
+        context: ComputeContext, data: TETensor, weight: TETensor, **attributes: Any
+    ) -> TETensor:
+        return _loops(context, data, weight, axes, **attributes)
+
     operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters)
     operator.__doc__ = _DOC.format(_WORDS[axes])
     operator.__module__ = __name__
     register(operator)
+    operator.compute(sums=4)(loops)
 
     @operator.infer_rule
     def rule(
@@ -121,7 +131,7 @@ def _spread_elements(
     w = windows_of(strides, padding, dilation, axes)
     more = per_axis("output_padding", output_padding, axes, 0)
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
+    inner = sums_dtype(data.dtype, element)
     x = of_data.unpack(data).astype(inner, copy=False)
     k = of_kernel.unpack(weight)
     sizes = [
@@ -140,6 +150,27 @@ def _spread_elements(
             share[targets] += product.reshape(*product.shape[:2], *x.shape[2:])
     cut: Any = (..., *(slice(b, n - a) for b, a, n in zip(w.before, w.after, sizes)))
     return of_result.pack(out[cut]).astype(element, copy=False)
+
+
+def _loops(
+    context: ComputeContext,
+    data: TETensor,
+    weight: TETensor,
+    axes: int,
+    strides: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    data_layout: str,
+    kernel_layout: str,
+    out_layout: str | None,
+    **others: Any,
+) -> TETensor:
+    windows = windows_of(strides, padding, dilation, axes)
+    layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
+    inner = DataType(sums_dtype(data.dtype.numpy, context.dtype.numpy))
+    made = spread(data, weight, windows, groups, layouts, context.shape, inner)
+    return rounded(made, context.dtype)
 
 
 def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout, Layout, Layout]:

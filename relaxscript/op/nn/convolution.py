@@ -13,6 +13,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import product_dtype
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.mixed_precision import with_out_dtype
@@ -29,6 +30,9 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.linear_algebra import rounded
+from relaxscript.te.topi.nn.convolution import convolve
 
 from .im2col import convolution
 from .layouts import Layout, read_layout
@@ -129,13 +133,40 @@ def _convolve(
 ) -> Tensor:
     spatial = SPATIAL[len(w.strides)]
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    inner = np.promote_types(product_dtype(data.dtype), product_dtype(element))
+    inner = sums_dtype(data.dtype, element)
     x = read_layout("data_layout", layouts[0], "NC" + spatial).unpack(data)
     k = read_layout("kernel_layout", layouts[1], "OI" + spatial).unpack(weight)
     result = convolution(x.astype(inner, copy=False), k.astype(inner, copy=False), w, groups)
     out = read_layout("out_layout", layouts[2], "NC" + spatial)
     found: Tensor = out.pack(result).astype(element, copy=False)
     return found
+
+
+def sums_dtype(data: np.dtype[Any], result: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which products are added up."""
+    return np.promote_types(product_dtype(data), product_dtype(result))
+
+
+def _convolution_loops(operator: Operator, axes: int) -> None:
+    @operator.compute(sums=4)
+    def _(
+        context: ComputeContext,
+        data: TETensor,
+        weight: TETensor,
+        strides: int | tuple[int, ...],
+        padding: int | tuple[int, ...],
+        dilation: int | tuple[int, ...],
+        groups: int,
+        data_layout: str,
+        kernel_layout: str,
+        out_layout: str | None,
+        out_dtype: DataType | None,
+    ) -> TETensor:
+        windows = windows_of(strides, padding, dilation, axes)
+        layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
+        inner = DataType(sums_dtype(data.dtype.numpy, context.dtype.numpy))
+        made = convolve(data, weight, windows, groups, layouts, context.shape, inner)
+        return rounded(made, context.dtype)
 
 
 # ---------------------------------------------------------------- what is known of the result
@@ -223,6 +254,6 @@ def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> N
     require_equal(context, x[1], inside, error, text)
 
 
-_convolution_rule(conv1d, 1)
-_convolution_rule(conv2d, 2)
-_convolution_rule(conv3d, 3)
+for _axes, _operator in enumerate((conv1d, conv2d, conv3d), 1):
+    _convolution_rule(_operator, _axes)
+    _convolution_loops(_operator, _axes)

@@ -6,11 +6,9 @@ last axis holds 16 neighbouring channels, and C counts these groups. Source: TVM
 
 from __future__ import annotations
 
-import functools
 import math
-import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError, quantity
@@ -20,62 +18,39 @@ from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, require_equal
+from relaxscript.te.topi.layouts import AxisOrder, LayoutAxis, axes_of
 
 __all__ = ["Layout", "read_layout"]
 
-_PART = re.compile(r"([A-Z])|([1-9]\d{0,8})([a-z])")
 
-
-class _LayoutAxis(NamedTuple):
-    """One axis of a layout: its axis in the plain order, and the factor of an inner part."""
-
-    axis: int
-    factor: int | None
-
-
-class Layout(NamedTuple):
+class Layout(AxisOrder):
     """A layout as it is written, and its axes.
 
     Dimensions and arrays are plain where they are in the order of the letters, unpacked.
     """
 
-    text: str
-    letters: str
-    places: tuple[_LayoutAxis, ...]
-
-    @property
-    def rank(self) -> int:
-        """The number of axes of a tensor of this layout."""
-        return len(self.places)
-
-    def _parts(self, axis: int) -> list[int]:
-        """The indices of the parts of a plain axis, the outermost first."""
-        found = [i for i, place in enumerate(self.places) if place.axis == axis]
-        return sorted(found, key=lambda i: self.places[i].factor is not None)
-
-    def _factor(self, axis: int) -> int:
-        return math.prod(p.factor for p in self.places if p.axis == axis and p.factor is not None)
+    __slots__ = ()
 
     # ------------------------------------------------------------ arrays
 
     def unpack(self, array: Any) -> Any:
         """An array of this layout as a plain one."""
         axes = range(len(self.letters))
-        ordered = array.transpose([place for axis in axes for place in self._parts(axis)])
+        ordered = array.transpose([place for axis in axes for place in self.parts(axis)])
         if self.rank == len(self.letters):
             return ordered
-        sizes = [math.prod(array.shape[i] for i in self._parts(axis)) for axis in axes]
+        sizes = [math.prod(array.shape[i] for i in self.parts(axis)) for axis in axes]
         return ordered.reshape(sizes)
 
     def pack(self, array: Any) -> Any:
         """A plain array as one of this layout."""
         axes = range(len(self.letters))
-        order = [place for axis in axes for place in self._parts(axis)]
+        order = [place for axis in axes for place in self.parts(axis)]
         if self.rank > len(self.letters):
             sizes: list[int] = []
             for axis in axes:
-                inner = [self.places[i].factor for i in self._parts(axis)[1:]]
-                outer = array.shape[axis] // self._factor(axis)
+                inner = [self.places[i].factor for i in self.parts(axis)[1:]]
+                outer = array.shape[axis] // self.factor(axis)
                 sizes += [outer, *(factor for factor in inner if factor is not None)]
             array = array.reshape(sizes)
         return array.transpose([order.index(place) for place in range(self.rank)])
@@ -97,10 +72,10 @@ class Layout(NamedTuple):
         for dim, place in zip(dims, self.places):
             if place.factor is not None:
                 self._require_factor(context, operand, dim, place)
-        return tuple([self._plain(dims, axis) for axis in range(len(self.letters))])
+        return tuple(self.sizes(dims))
 
     def _require_factor(
-        self, context: InferContext, operand: str, dim: PrimExpr, place: _LayoutAxis
+        self, context: InferContext, operand: str, dim: PrimExpr, place: LayoutAxis
     ) -> None:
         part = f"{place.factor}{self.letters[place.axis].lower()}"
         error = OperandError(
@@ -111,10 +86,6 @@ class Layout(NamedTuple):
         text = f"`{operand}` is packed by {place.factor}, and its inner part is {dim_text(dim)}"
         require_equal(context, dim, number(place.factor or 1), error, text)
 
-    def _plain(self, dims: Dims, axis: int) -> PrimExpr:
-        dim, factor = dims[self._parts(axis)[0]], self._factor(axis)
-        return dim if factor == 1 else simplify(prim.Mul.make(dim, number(factor)))
-
     def arrange(
         self, context: InferContext, operand: str, dims: Sequence[PrimExpr]
     ) -> list[PrimExpr]:
@@ -124,7 +95,7 @@ class Layout(NamedTuple):
             if factor is not None:
                 found.append(number(factor))
                 continue
-            whole, by = dims[axis], self._factor(axis)
+            whole, by = dims[axis], self.factor(axis)
             if by > 1:
                 self._require_whole(context, operand, whole, axis, by)
             outer = simplify(prim.FloorDiv.make(whole, number(by))) if by > 1 else whole
@@ -147,7 +118,7 @@ class Layout(NamedTuple):
 
 def read_layout(name: str, text: str, letters: str) -> Layout:
     """The layout that an attribute says; raises `OperandError` (RX0204) for none of `letters`."""
-    found = _parse(text, letters)
+    found = axes_of(text, letters)
     if found is None:
         packed = f"{letters}16{letters[1].lower()}"
         raise OperandError(
@@ -157,22 +128,4 @@ def read_layout(name: str, text: str, letters: str) -> Layout:
             f'as "{letters}" does, and inner parts of them, as "{packed}"',
             code="RX0204",
         )
-    return found
-
-
-@functools.lru_cache
-def _parse(text: str, letters: str) -> Layout | None:
-    parts = list(_PART.finditer(text))
-    if "".join(part[0] for part in parts) != text:
-        return None
-    outer = [part[1] for part in parts if part[1]]
-    inner = [part[3].upper() for part in parts if part[3]]
-    if sorted(outer) != sorted(letters) or not set(inner) <= set(letters):
-        return None
-    if len(set(inner)) < len(inner):
-        return None
-    places = [
-        _LayoutAxis(letters.index(part[1] or part[3].upper()), int(part[2]) if part[2] else None)
-        for part in parts
-    ]
-    return Layout(text, letters, tuple(places))
+    return Layout(text, letters, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relaxscript.arith import simplify
@@ -9,10 +11,12 @@ from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.te import Tensor as TETensor, topi
 
 __all__ = ["pad"]
 
@@ -22,6 +26,12 @@ _MODES = {
     "replicate": "edge",
     "edge": "edge",
     "circular": "wrap",
+}
+_PADDED = {
+    "reflect": topi.nn.reflect_pad,
+    "replicate": topi.nn.replicate_pad,
+    "edge": topi.nn.replicate_pad,
+    "circular": topi.nn.circular_pad,
 }
 
 
@@ -41,6 +51,22 @@ def pad(
         value = converted(np.asarray(pad_value), data.dtype)
         return np.pad(data, widths, constant_values=value)
     return np.pad(data, widths, mode=_MODES[pad_mode])  # type: ignore[call-overload, no-any-return]
+
+
+@pad.compute()
+def _(
+    context: ComputeContext,
+    data: TETensor,
+    pad_width: tuple[int, ...],
+    pad_mode: str = "constant",
+    pad_value: float = 0.0,
+) -> Any:
+    before, behind = pad_width[::2], pad_width[1::2]
+    if not data.ndim:
+        return topi.identity(data)
+    if pad_mode == "constant":
+        return topi.nn.pad(data, before, behind, pad_value)
+    return _PADDED[pad_mode](data, before, behind)
 
 
 @pad.infer_rule
