@@ -32,7 +32,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.te import Tensor as TETensor, compute
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.compute import compute
 from relaxscript.te.topi.einsum import (
     ELLIPSIS,
     Label,

@@ -27,7 +27,8 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     same_dim,
 )
-from relaxscript.te import compute, element, tensor as te
+from relaxscript.te import element, tensor as te
+from relaxscript.te.compute import compute
 from relaxscript.te.topi.broadcast import BROADCAST
 
 from .numeric import accumulator
