@@ -21,6 +21,7 @@ __all__ = [
     "smooth",
     "sum_dtype",
     "widen",
+    "window_dtype",
 ]
 
 
@@ -49,6 +50,11 @@ def product_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which to multiply matrices: float32 for small floats, else their own."""
     is_small = dtype.kind not in "iub" and dtype.itemsize <= 2
     return np.dtype(np.float32) if is_small else dtype
+
+
+def window_dtype(data: np.dtype[Any], result: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which to multiply windows of data, where the result has a dtype of its own."""
+    return np.promote_types(product_dtype(data), product_dtype(result))
 
 
 def widen(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,6 +17,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.numeric import window_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
@@ -35,7 +36,6 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 from relaxscript.te.topi.nn.conv_transpose import spread
 
-from .convolution import sums_dtype
 from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
@@ -131,7 +131,7 @@ def _spread_elements(
     w = windows_of(strides, padding, dilation, axes)
     more = per_axis("output_padding", output_padding, axes, 0)
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    inner = sums_dtype(data.dtype, element)
+    inner = window_dtype(data.dtype, element)
     x = of_data.unpack(data).astype(inner, copy=False)
     k = of_kernel.unpack(weight)
     sizes = [
@@ -168,7 +168,7 @@ def _loops(
 ) -> TETensor:
     windows = windows_of(strides, padding, dilation, axes)
     layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
-    inner = DataType(sums_dtype(data.dtype.numpy, context.dtype.numpy))
+    inner = DataType(window_dtype(data.dtype.numpy, context.dtype.numpy))
     made = spread(data, weight, windows, groups, layouts, context.shape, inner)
     return rounded(made, context.dtype)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.numeric import product_dtype
+from relaxscript.op.numeric import window_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
@@ -133,18 +131,13 @@ def _convolve(
 ) -> Tensor:
     spatial = SPATIAL[len(w.strides)]
     element = data.dtype if out_dtype is None else out_dtype.numpy
-    inner = sums_dtype(data.dtype, element)
+    inner = window_dtype(data.dtype, element)
     x = read_layout("data_layout", layouts[0], "NC" + spatial).unpack(data)
     k = read_layout("kernel_layout", layouts[1], "OI" + spatial).unpack(weight)
     result = convolution(x.astype(inner, copy=False), k.astype(inner, copy=False), w, groups)
     out = read_layout("out_layout", layouts[2], "NC" + spatial)
     found: Tensor = out.pack(result).astype(element, copy=False)
     return found
-
-
-def sums_dtype(data: np.dtype[Any], result: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which products are added up."""
-    return np.promote_types(product_dtype(data), product_dtype(result))
 
 
 def _convolution_loops(operator: Operator, axes: int) -> None:
@@ -164,7 +157,7 @@ def _convolution_loops(operator: Operator, axes: int) -> None:
     ) -> TETensor:
         windows = windows_of(strides, padding, dilation, axes)
         layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
-        inner = DataType(sums_dtype(data.dtype.numpy, context.dtype.numpy))
+        inner = DataType(window_dtype(data.dtype.numpy, context.dtype.numpy))
         made = convolve(data, weight, windows, groups, layouts, context.shape, inner)
         return rounded(made, context.dtype)
 
