@@ -114,12 +114,12 @@ def _values(made: Any, dtypes: Sequence[DataType]) -> tuple[PrimExpr, ...]:
     )
 
 
-def _least(dtype: str) -> PrimExpr:
+def least(dtype: str) -> PrimExpr:
     """The lower bound of all values of a dtype: minus infinity, where there is one."""
     return const(-np.inf, dtype) if _has_infinity(dtype) else min_value(dtype)
 
 
-def _greatest(dtype: str) -> PrimExpr:
+def greatest(dtype: str) -> PrimExpr:
     """The upper bound of all values of a dtype: infinity, where there is one."""
     return infinity(dtype) if _has_infinity(dtype) else max_value(dtype)
 
@@ -131,8 +131,8 @@ def _has_infinity(dtype: str) -> bool:
 
 sum = comm_reducer(lambda x, y: x + y, lambda t: const(0, t), name="sum")
 prod = comm_reducer(lambda x, y: x * y, lambda t: const(1, t), name="prod")
-min = comm_reducer(lambda x, y: prim.Min(x, y), _greatest, name="min")
-max = comm_reducer(lambda x, y: prim.Max(x, y), _least, name="max")
+min = comm_reducer(lambda x, y: prim.Min(x, y), greatest, name="min")
+max = comm_reducer(lambda x, y: prim.Max(x, y), least, name="max")
 _all = comm_reducer(lambda x, y: prim.And(x, y), lambda t: const(True), name="all")
 _any = comm_reducer(lambda x, y: prim.Or(x, y), lambda t: const(False), name="any")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relaxscript.arith import simplify
@@ -84,6 +86,11 @@ def batch_flatten(data: Tensor) -> Tensor:
     return data.reshape(len(data), int(np.prod(data.shape[1:])))
 
 
+@batch_flatten.compute()
+def _(context: ComputeContext, data: te.Tensor) -> Any:
+    return topi.nn.flatten(data)
+
+
 @batch_flatten.infer_rule
 def _(context: InferContext, data: TensorStructInfo) -> StructInfo:
     dims = dims_of(data)
@@ -103,6 +110,11 @@ def pixel_shuffle(data: Tensor, upscale_factor: int) -> Tensor:
     n = len(front)
     moved = split.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2)
     return moved.reshape(*front, channels // (r * r), height * r, width * r)
+
+
+@pixel_shuffle.compute()
+def _(context: ComputeContext, data: te.Tensor, upscale_factor: int) -> Any:
+    return topi.nn.pixel_shuffle(data, upscale_factor)
 
 
 @pixel_shuffle.attribute_rule

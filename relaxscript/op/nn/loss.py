@@ -10,6 +10,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.pieces import pieces
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -25,6 +26,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import tensor as te, topi
 
 __all__ = ["cross_entropy_with_logits", "dropout", "nll_loss"]
 
@@ -36,6 +38,11 @@ def dropout(data: Tensor, rate: float = 0.5) -> Tensors:
     `rate` is the share of elements that training drops, from 0 to below 1.
     """
     return data.copy(), np.ones_like(data)
+
+
+@dropout.compute()
+def _(context: ComputeContext, data: te.Tensor, rate: float = 0.5) -> tuple[te.Tensor, te.Tensor]:
+    return topi.identity(data), topi.full_like(data, 1)
 
 
 @dropout.infer_rule

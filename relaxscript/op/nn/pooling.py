@@ -14,11 +14,14 @@ import numpy as np
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import quotient, sum_dtype
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import number, require_dtype, tensor_of
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.nn import pooling as te
 
 from .layouts import Layout, read_layout
 from .windows import (
@@ -92,6 +95,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
         per_axis("pool_size", pool_size, axes, 1)
         _layouts(others["layout"], others["out_layout"], letters)
 
+    _loops(operator, axes, "max" if combine is _largest else "avg")
     return operator
 
 
@@ -141,6 +145,45 @@ def _layouts(layout: str, out_layout: str | None, letters: str) -> tuple[Layout,
     """The layouts of the data and of the result."""
     own = read_layout("layout", layout, letters)
     return own, read_layout("out_layout", out_layout or layout, letters)
+
+
+def _loops(operator: Operator, axes: int, kind: str) -> None:
+    letters = "NC" + SPATIAL[axes]
+
+    @operator.compute(sums=4)
+    def loops(
+        context: ComputeContext,
+        data: TETensor,
+        pool_size: Any,
+        strides: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        layout: str,
+        out_layout: str | None,
+    ) -> Any:
+        windows = windows_of(strides, padding, dilation, axes)
+        kernel = per_axis("pool_size", pool_size, axes, 1)
+        orders = _layouts(layout, out_layout, letters)
+        return te.pool(
+            data, kernel, windows, kind, orders, context.shape, ceil=ceil_mode,
+            pad_counts=count_include_pad,
+        )  # fmt: skip
+
+
+def _adaptive_loops(operator: Operator, axes: int) -> None:
+    letters = "NC" + SPATIAL[axes]
+
+    @operator.compute(sums=4)
+    def loops(
+        context: ComputeContext,
+        data: TETensor,
+        output_size: Any,
+        layout: str,
+        out_layout: str | None,
+    ) -> Any:
+        return te.pool_to(data, "avg", _layouts(layout, out_layout, letters), context.shape)
 
 
 # ---------------------------------------------------------------- largest and mean
@@ -277,6 +320,7 @@ def _adaptive(axes: int) -> Operator:
     def _wanted(output_size: Any) -> tuple[int, ...] | None:
         return None if output_size is None else per_axis("output_size", output_size, axes, 1)
 
+    _adaptive_loops(operator, axes)
     return operator
 
 

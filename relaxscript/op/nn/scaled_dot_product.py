@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import product_dtype
 from relaxscript.opdef.composite import composite_op
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.mixed_precision import in_dtype_of_operands
@@ -29,6 +31,10 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.linear_algebra import rounded
+
+from .attention_loops import attend
 
 __all__ = ["attention", "attention_bias"]
 
@@ -99,6 +105,22 @@ def _visible(queries: int, keys: int, mask: str, window: int | None) -> Any:
 
 
 attention.mixed_precision_rule(in_dtype_of_operands)
+
+
+@attention.compute(ulp=4, sums=16)
+def _(
+    context: ComputeContext,
+    query: TETensor,
+    key: TETensor,
+    value: TETensor,
+    bias: TETensor | None = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
+) -> TETensor:
+    inner = DataType(product_dtype(query.dtype.numpy))
+    made = attend(query, key, value, bias, scale, causal_mask, window_size, context.shape, inner)
+    return rounded(made, context.dtype)
 
 
 @attention.infer_rule

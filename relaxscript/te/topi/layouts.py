@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.arith import simplify
@@ -21,7 +21,7 @@ from relaxscript.te.tensor import Tensor
 
 from .tensor import INJECTIVE
 
-__all__ = ["AxisOrder", "LayoutAxis", "axes_of", "pack", "plain_order", "unpack"]
+__all__ = ["AxisOrder", "LayoutAxis", "arranged", "axes_of", "plain_order", "unpack"]
 
 _PART = re.compile(r"([A-Z])|([1-9]\d{0,8})([a-z])")
 
@@ -130,10 +130,24 @@ def unpack(tensor: Tensor, order: AxisOrder) -> tuple[Tensor, AxisOrder]:
     return made, plain_order(order.letters)
 
 
-def pack(tensor: Tensor, order: AxisOrder, shape: Sequence[PrimExpr]) -> Any:
-    """A plain tensor in a layout, whose shape is known."""
+def arranged(
+    order: AxisOrder, shape: Sequence[PrimExpr], element: Callable[..., Any], name: str,
+    loops: Mapping[str, str] | None = None,
+) -> Any:  # fmt: skip
+    """The tensor of a shape in a layout whose elements are a function of their plain indices.
+
+    `loops` has the names of loops by the letters of their axes.
+    """
+    own = plain_order(order.letters) if order.is_packed else order
+    names = [f"ax{axis}" if loops is None else loops[own.text[axis]] for axis in range(own.rank)]
+    made = compute(
+        own.spread(order.sizes(shape)), lambda *i: element(*own.gather(i)), name=name, tag=name,
+        varargs_names=names,
+    )  # fmt: skip
+    if not order.is_packed:
+        return made
     return compute(
-        shape, lambda *i: tensor[tuple(order.gather(i))], name="T_layout_trans", tag=INJECTIVE,
+        shape, lambda *i: made[tuple(order.gather(i))], name="T_layout_trans", tag=INJECTIVE,
         varargs_names=_names(order.rank),
     )  # fmt: skip
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from . import convolution, convolution_by_layout, elemwise, matrix_products, padding
+from . import (
+    channels,
+    convolution,
+    convolution_by_layout,
+    elemwise,
+    matrix_products,
+    padding,
+    pooling,
+)
+from .channels import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .convolution_by_layout import *  # noqa: F403
 from .elemwise import *  # noqa: F403
 from .matrix_products import *  # noqa: F403
 from .padding import *  # noqa: F403
+from .pooling import *  # noqa: F403
 
 __all__ = [
-    *convolution.__all__, *convolution_by_layout.__all__, *elemwise.__all__,
-    *matrix_products.__all__, *padding.__all__,
+    *channels.__all__, *convolution.__all__, *convolution_by_layout.__all__, *elemwise.__all__,
+    *matrix_products.__all__, *padding.__all__, *pooling.__all__,
 ]  # fmt: skip

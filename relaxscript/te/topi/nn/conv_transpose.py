@@ -16,9 +16,9 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.te import reduction
 from relaxscript.te.compute import reduce_axis
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.layouts import unpack
+from relaxscript.te.topi.layouts import arranged, unpack
 
-from .convolution import SUMMED, Orders, arranged
+from .convolution import LOOPS, SUMMED, Orders
 from .windows import Windows
 
 
@@ -56,7 +56,7 @@ def spread(
         return reduction.sum(product, axis=[rc, *taps], where=covered)
 
     name = f"{'group_' if groups > 1 else ''}conv{len(kernel)}d_transpose_{orders[0].text.lower()}"
-    return arranged(orders[2], shape, element, name)
+    return arranged(orders[2], shape, element, name, LOOPS)
 
 
 def _source(

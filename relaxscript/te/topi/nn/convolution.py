@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
@@ -15,9 +17,10 @@ from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.te import reduction
-from relaxscript.te.compute import compute, reduce_axis
+from relaxscript.te.compute import reduce_axis
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.layouts import AxisOrder, axes_of, pack, plain_order, unpack
+from relaxscript.te.topi.elementwise import cast
+from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, unpack
 
 from .padding import pad
 from .windows import SPATIAL, Windows, out_size, windows_of
@@ -41,7 +44,7 @@ def convolve(
     """
     data, of_data = unpack(data, orders[0])
     weight, of_weight = unpack(weight, orders[1])
-    data = padded(data, of_data, windows)
+    data = zero_padded(data, of_data, windows, dtype)
     outputs, inputs, *kernel = of_weight.sizes(weight.shape)
     letters = orders[2].letters
     rc = reduce_axis((0, inputs), name="rc")
@@ -62,20 +65,16 @@ def convolve(
         return reduction.sum(product, axis=[rc, *taps])
 
     name = f"{'group_' if groups > 1 else ''}conv{len(kernel)}d_{orders[0].text.lower()}"
-    return arranged(orders[2], shape, element, name)
+    return arranged(orders[2], shape, element, name, LOOPS)
 
 
-def arranged(order: AxisOrder, shape: Sequence[PrimExpr], element: Any, name: str) -> Any:
-    """The tensor of a shape in a layout whose elements are a function of their plain indices."""
-    own = plain_order(order.letters) if order.is_packed else order
-    made = compute(
-        own.spread(order.sizes(shape)), lambda *i: element(*own.gather(i)), name=name, tag=name,
-        varargs_names=[LOOPS[letter] for letter in own.text],
-    )  # fmt: skip
-    return pack(made, order, shape) if order.is_packed else made
+def zero_padded(data: Tensor, order: AxisOrder, windows: Windows, wide: DataType) -> Tensor:
+    """A tensor with zeros around its spatial axes, in `wide` where its dtype has no zero."""
+    none = bool(np.isnan(np.zeros(()).astype(data.dtype.numpy).astype(np.float64)))
+    return padded(cast(data, wide) if none else data, order, windows, 0)
 
 
-def padded(data: Tensor, order: AxisOrder, windows: Windows, value: Any = 0) -> Tensor:
+def padded(data: Tensor, order: AxisOrder, windows: Windows, value: Any) -> Tensor:
     """A tensor with what pads its spatial axes."""
     if not any(windows.before) and not any(windows.after):
         return data
