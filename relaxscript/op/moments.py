@@ -13,7 +13,7 @@ import numpy as np
 from .numeric import accumulator
 from .pieces import PIECE, Piece, part_of, pieces
 
-__all__ = ["moments", "normalize", "rescale"]
+__all__ = ["moments", "normalize", "normalized_terms", "rescale"]
 
 _Axes = tuple[int, ...]
 
@@ -61,6 +61,18 @@ def normalize(
         mean, variance = moments(part, axes, centred)
         _rescale(result[group], part, mean if centred else None, variance, epsilon, factor, term)
     return result
+
+
+def normalized_terms(
+    x: Any, axes: _Axes, epsilon: float, gamma: Any, beta: Any, centred: bool = True
+) -> Any:
+    """The sizes of what `normalize` adds up for each element: of it, the mean and `beta`."""
+    size = np.abs(x.astype(np.float64))
+    _, variance = moments(x, axes, centred)
+    mean, _ = moments(size, axes)
+    size = (size + mean) / np.sqrt(variance.astype(np.float64) + epsilon)
+    size = size if gamma is None else size * np.abs(gamma.astype(np.float64))
+    return size if beta is None else size + np.abs(beta.astype(np.float64))
 
 
 def _of_optional(parameter: Any, piece: Piece) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, op
@@ -21,6 +22,7 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     tensor_of,
 )
+from relaxscript.te import topi
 
 from .gradients import R, cast_like, reshape_like
 from .numeric import accumulator
@@ -107,6 +109,20 @@ def _scan_rule(operator: Operator) -> None:
             return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
         flat = None if dims is None else (product(dims),)
         return tensor_of(flat, dtype or data.dtype, data.vdevice, 1)
+
+
+@cumsum.compute()
+def _(
+    context: ComputeContext, data: Any, axis: int | None, dtype: DataType | None, exclusive: bool
+) -> Any:
+    return topi.cumsum(data, axis, dtype, exclusive)
+
+
+@cumprod.compute()
+def _(
+    context: ComputeContext, data: Any, axis: int | None, dtype: DataType | None, exclusive: bool
+) -> Any:
+    return topi.cumprod(data, axis, dtype, exclusive)
 
 
 _scan_rule(cumsum)

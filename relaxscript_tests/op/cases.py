@@ -120,7 +120,12 @@ SCANS: list[Any] = [
     (T((4, 2, 3)), -2, None, True),
     (T((2, 3)), None, "float32", True),
     (T((0, 3)), 0),
+    (T((0, 3)), None, None, True),
     (T(()),),
+    (T(()), None, "float64", True),
+    (T((7, 2), values=(-0.0, -0.0, 1.5, -2.0, 0.0)), 0),
+    (T((2, 7), values=(*SPECIAL, 3.0)), 1, "float32", True),
+    (T((9, 9)), 1, "int8"),
 ]
 LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "int8")]
 

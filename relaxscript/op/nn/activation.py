@@ -12,12 +12,13 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.error_function import gelu as exact_gelu
 from relaxscript.op.numeric import logistic, smooth, widen
 from relaxscript.op.pieces import PIECE, apply_by_pieces
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary, unary_rule
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
-from relaxscript.te import activation as te
+from relaxscript.te import activation as te, topi
 
 __all__ = [
     "gelu", "gelu_tanh", "leakyrelu", "log_softmax", "relu", "selu", "silu", "softmax", "softplus",
@@ -151,3 +152,19 @@ def _along_axis(context: InferContext, data: TensorStructInfo, axis: int = -1) -
 
 softmax.infer_rule(_along_axis)
 log_softmax.infer_rule(_along_axis)
+
+
+def _beside_one(data: Any, axis: int = -1) -> Any:
+    """The size of a logarithm and of the sum of which it is one: near 1 its rounding counts."""
+    return 1 + np.abs(log_softmax.meaning(data, axis))
+
+
+# The bounds are for few elements: the meaning adds them up without a wider dtype.
+@softmax.compute(ulp=6)
+def _(context: ComputeContext, data: Any, axis: int) -> Any:
+    return topi.nn.softmax(data, axis)
+
+
+@log_softmax.compute(ulp=6, sums=2, terms=_beside_one)
+def _(context: ComputeContext, data: Any, axis: int) -> Any:
+    return topi.nn.log_softmax(data, axis)

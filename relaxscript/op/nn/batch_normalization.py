@@ -6,14 +6,19 @@ wider type and rounded once; variances are those of the population.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op.moments import moments, normalize, rescale
+from relaxscript.op.moments import moments, normalize, normalized_terms, rescale
 from relaxscript.op.numeric import accumulator
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -31,6 +36,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import topi
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
 
@@ -106,6 +112,36 @@ def _(
     return TupleStructInfo.make((result, moving, moving))
 
 
+def _batch_norm_terms(
+    data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any, axis: int,
+    epsilon: float = 1e-5, center: bool = True, scale: bool = True, momentum: float = 0.1,
+    training: bool = True,
+) -> Any:  # fmt: skip
+    """The sizes of what is added up for each element, and for each moving statistic."""
+    place = axis % data.ndim
+    over = tuple(i for i in range(data.ndim) if i != place)
+    factor, term = _parameters(gamma, beta, scale, center, axis, data.ndim)
+    if training:
+        sizes = normalized_terms(data, over, epsilon, factor, term)
+        mean, square = (
+            moments(np.abs(data), over, centred)[not centred] for centred in (True, False)
+        )
+        own = (mean.reshape(moving_mean.shape), square.reshape(moving_var.shape))
+        moved = (_blend(np.abs(m), o, momentum) for m, o in zip((moving_mean, moving_var), own))
+        return sizes, *moved
+    mean, variance = (
+        _along(m, axis, data.ndim).astype(np.float64) for m in (moving_mean, moving_var)
+    )
+    sizes = (np.abs(data) + np.abs(mean)) / np.sqrt(variance + epsilon)
+    sizes = sizes if factor is None else sizes * np.abs(factor)
+    return sizes if term is None else sizes + np.abs(term), moving_mean, moving_var
+
+
+@batch_norm.compute(ulp=1, sums=4, terms=_batch_norm_terms)
+def _(context: ComputeContext, *tensors: Any, **options: Any) -> Any:
+    return topi.nn.batch_norm(*tensors, **options)
+
+
 def _per_channel(
     context: InferContext,
     data: TensorStructInfo,
@@ -155,6 +191,15 @@ def group_norm(
     `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
     `center=False` leaves out `beta`.
     """
+    options = (num_groups, channel_axis, axes, epsilon, center, scale)
+    found: Tensor = _group_norm(normalize, data, gamma, beta, *options)
+    return found
+
+
+def _group_norm(
+    how: Callable[..., Any], data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int,
+    axes: Sequence[int], epsilon: float = 1e-5, center: bool = True, scale: bool = True,
+) -> Any:  # fmt: skip
     axis = channel_axis % data.ndim
     split = (num_groups, data.shape[axis] // num_groups)
     grouped = data.reshape(*data.shape[:axis], *split, *data.shape[axis + 1 :])
@@ -164,8 +209,16 @@ def group_norm(
         None if p is None else p.reshape(*p.shape[:axis], *split, *p.shape[axis + 1 :])
         for p in _parameters(gamma, beta, scale, center, axis, data.ndim)
     )
-    found: Tensor = normalize(grouped, over, epsilon, factor, term).reshape(data.shape)
-    return found
+    return how(grouped, over, epsilon, factor, term).reshape(data.shape)
+
+
+@group_norm.compute(ulp=1, sums=4, terms=functools.partial(_group_norm, normalized_terms))
+def _(
+    context: ComputeContext, data: Any, gamma: Any, beta: Any, num_groups: int, channel_axis: int,
+    axes: Sequence[int], epsilon: float, center: bool, scale: bool,
+) -> Any:  # fmt: skip
+    factor, term = gamma if scale else None, beta if center else None
+    return topi.nn.group_norm(data, factor, term, num_groups, channel_axis, axes, epsilon)
 
 
 @group_norm.attribute_rule
@@ -223,10 +276,27 @@ def instance_norm(
     `gamma` and `beta` have one element for each channel; `scale=False` leaves out `gamma`,
     `center=False` leaves out `beta`.
     """
+    options = (channel_axis, axes, epsilon, center, scale)
+    found: Tensor = _instance_norm(normalize, data, gamma, beta, *options)
+    return found
+
+
+def _instance_norm(
+    how: Callable[..., Any], data: Any, gamma: Any, beta: Any, channel_axis: int,
+    axes: Sequence[int], epsilon: float = 1e-5, center: bool = True, scale: bool = True,
+) -> Any:  # fmt: skip
     over = tuple(a % data.ndim for a in axes)
     factor, term = _parameters(gamma, beta, scale, center, channel_axis, data.ndim)
-    found: Tensor = normalize(data, over, epsilon, factor, term)
-    return found
+    return how(data, over, epsilon, factor, term)
+
+
+@instance_norm.compute(ulp=1, sums=4, terms=functools.partial(_instance_norm, normalized_terms))
+def _(
+    context: ComputeContext, data: Any, gamma: Any, beta: Any, channel_axis: int,
+    axes: Sequence[int], epsilon: float, center: bool, scale: bool,
+) -> Any:  # fmt: skip
+    factor, term = gamma if scale else None, beta if center else None
+    return topi.nn.instance_norm(data, factor, term, channel_axis, axes, epsilon)
 
 
 @instance_norm.infer_rule

@@ -94,6 +94,11 @@ def _(context: InferContext, predictions: TensorStructInfo, labels: TensorStruct
     return tensor_of((), dtype, vdevice)
 
 
+@cross_entropy_with_logits.compute(sums=4)
+def _(context: ComputeContext, predictions: Any, labels: Any) -> Any:
+    return topi.nn.cross_entropy_with_logits(predictions, labels)
+
+
 def _require_alike(context: InferContext, name: str, dims: Dims, other: str, wanted: Dims) -> None:
     error = OperandError(
         name,
@@ -186,6 +191,19 @@ def _(
     if own < 0:
         own = -1 if rank < 0 else wanted
     return tensor_of(places, dtype, vdevice, own)
+
+
+def _nll_terms(predictions: Any, targets: Any, weights: Any = None, **options: Any) -> Any:
+    """The size of the sum; a mean of weights of both signs may be of any size."""
+    return nll_loss.meaning(np.abs(predictions), targets, weights, **options)
+
+
+@nll_loss.compute(ulp=4, sums=4, terms=_nll_terms)
+def _(
+    context: ComputeContext, predictions: Any, targets: Any, weights: Any, reduction: str,
+    ignore_index: int,
+) -> Any:  # fmt: skip
+    return topi.nn.nll_loss(predictions, targets, weights, reduction, ignore_index)
 
 
 @nll_loss.attribute_rule

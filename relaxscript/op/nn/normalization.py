@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.moments import normalize
+from relaxscript.op.moments import normalize, normalized_terms
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -26,6 +28,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import topi
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -46,11 +49,28 @@ def layer_norm(
     `scale=False` leaves out `gamma`, `center=False` leaves out `beta`. The variance is that of the
     population. All is computed in a wider type and rounded once.
     """
+    options = (axes, epsilon, center, scale)
+    found: Tensor = _layer_norm(normalize, data, gamma, beta, *options)
+    return found
+
+
+def _layer_norm(
+    how: Callable[..., Any], data: Any, gamma: Any, beta: Any, axes: Sequence[int],
+    epsilon: float = 1e-5, center: bool = True, scale: bool = True,
+) -> Any:  # fmt: skip
     where = tuple(axis % data.ndim for axis in axes)
     factor = _align(gamma, where, data.ndim) if scale else None
     term = _align(beta, where, data.ndim) if center else None
-    found: Tensor = normalize(data, where, epsilon, factor, term)
-    return found
+    return how(data, where, epsilon, factor, term)
+
+
+@layer_norm.compute(ulp=1, sums=4, terms=functools.partial(_layer_norm, normalized_terms))
+def _(
+    context: ComputeContext, data: Any, gamma: Any, beta: Any, axes: Sequence[int],
+    epsilon: float, center: bool, scale: bool,
+) -> Any:  # fmt: skip
+    factor, term = gamma if scale else None, beta if center else None
+    return topi.nn.layer_norm(data, factor, term, axes, epsilon)
 
 
 @op("nn.rms_norm", traits={Trait.MIXED_FOLLOW})
@@ -59,10 +79,20 @@ def rms_norm(data: Tensor, weight: Tensor, axes: Axes = -1, epsilon: float = 1e-
 
     `weight` has the dimensions of `axes`, in the order in which `axes` names them.
     """
-    where = tuple(axis % data.ndim for axis in axes)
-    factor = _align(weight, where, data.ndim)
-    found: Tensor = normalize(data, where, epsilon, factor, None, centred=False)
+    found: Tensor = _rms_norm(normalize, data, weight, axes, epsilon)
     return found
+
+
+def _rms_norm(
+    how: Callable[..., Any], data: Any, weight: Any, axes: Any = (-1,), epsilon: float = 1e-5
+) -> Any:
+    where = tuple(axis % data.ndim for axis in axes)
+    return how(data, where, epsilon, _align(weight, where, data.ndim), None, centred=False)
+
+
+@rms_norm.compute(ulp=1, sums=4, terms=functools.partial(_rms_norm, normalized_terms))
+def _(context: ComputeContext, data: Any, weight: Any, axes: Sequence[int], epsilon: float) -> Any:
+    return topi.nn.rms_norm(data, weight, axes, epsilon)
 
 
 def _align(parameter: Any, axes: Sequence[int], rank: int) -> Any:

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from relaxscript.dtypes import DataType
-from relaxscript.ir.prim import IntImm, PrimExpr, cast, const
+from relaxscript.ir.prim import FloatImm, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te import reduction as rules
 from relaxscript.te.compute import compute
+from relaxscript.te.element import divide
 from relaxscript.te.tensor import Tensor
 
 from .broadcast import is_one
 from .reduction import reduced
 
 __all__ = [
-    "Elements", "affine", "centred", "mean_over", "mean_square_over", "normalized", "spread",
-    "tensor_of", "wide_elements",
+    "Elements", "affine", "centred", "inverse_deviation", "mean_over", "mean_square_over",
+    "quotient", "spread", "tensor_of", "wide_elements",
 ]  # fmt: skip
 
 # A scalar by its indices: of a tensor, or one that is computed wherever it is needed.
@@ -62,14 +63,15 @@ def mean_over(
     for axis in sorted(axes):
         size = cast(dims[axis], size.dtype) * size
     count = cast(size, total.dtype)
+    return tensor_of(total.shape, lambda at: quotient(total[tuple(at)], count), "T_divide")
 
-    def mean(at: Sequence[PrimExpr]) -> PrimExpr:
-        if isinstance(size, IntImm) and not size.value:
-            return const(float("nan"), total.dtype)
-        made: PrimExpr = total[tuple(at)] / count
-        return made
 
-    return tensor_of(total.shape, mean, "T_divide")
+def quotient(total: PrimExpr, count: PrimExpr) -> PrimExpr:
+    """A sum divided by how much there is; of nothing it is NaN, and 0 for integers."""
+    if isinstance(count, FloatImm) and not count.value:
+        return const(float("nan"), total.dtype)
+    made: PrimExpr = divide(total, count)
+    return made
 
 
 def mean_square_over(
@@ -89,15 +91,14 @@ def centred(element: Elements, mean: Tensor) -> Elements:
     return lambda at: element(at) - mean[_spread_over(mean, at)]
 
 
-def normalized(element: Elements, variance: Tensor, epsilon: float) -> Elements:
-    """Centred elements divided by their standard deviation."""
+def inverse_deviation(variance: Tensor, epsilon: float, wide: DataType) -> Tensor:
+    """One over the standard deviations, `epsilon` added to what the root is taken of."""
 
-    def scale(at: Sequence[PrimExpr]) -> PrimExpr:
-        e = variance[tuple(at)]
-        return const(1, e.dtype) / FUNCTIONS["sqrt"](e + const(epsilon, e.dtype))
+    def inverse(at: Sequence[PrimExpr]) -> PrimExpr:
+        e = cast(variance[tuple(at)], wide)
+        return const(1, wide) / FUNCTIONS["sqrt"](e + const(epsilon, wide))
 
-    factor = tensor_of(variance.shape, scale, "rsqrt")
-    return lambda at: element(at) * factor[_spread_over(factor, at)]
+    return tensor_of(variance.shape, inverse, "rsqrt")
 
 
 def affine(element: Elements, gamma: Elements | None, beta: Elements | None) -> Elements:

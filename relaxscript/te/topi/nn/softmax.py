@@ -1,0 +1,84 @@
+"""Exponentials divided by their sums. Source: TVM `topi.nn.softmax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from relaxscript.errors.user_frame import report_as
+from relaxscript.ir.prim import PrimExpr, cast
+from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.te import reduction as rules
+from relaxscript.te.compute import compute
+from relaxscript.te.tensor import Tensor
+from relaxscript.te.topi.reduction import accumulator, axes_of, reduced
+
+__all__ = ["log_softmax", "softmax"]
+
+
+class _Parts(NamedTuple):
+    """The elements without the largest along an axis, and what belongs to those along the axis."""
+
+    axis: int
+    shifted: Callable[[Sequence[PrimExpr]], PrimExpr]
+    outside: Callable[[Sequence[PrimExpr]], tuple[PrimExpr, ...]]
+
+
+def _parts(callee: str, x: Tensor, axis: int) -> _Parts:
+    """Subtract the largest element along an axis, so that no exponential overflows."""
+    (along,) = axes_of(callee, x, axis)
+    # As the meaning: what is narrower than float32 is rounded once, at the end.
+    wide = x.dtype if x.dtype.bits > 16 else accumulator(x.dtype)
+
+    def outside(at: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+        return (*at[:along], *at[along + 1 :])
+
+    largest = reduced(
+        x.shape, (along,), False, lambda at, over: rules.max(cast(x[tuple(at)], wide), axis=over),
+        "T_softmax_maxelem",
+    )  # fmt: skip
+    return _Parts(along, lambda at: cast(x[tuple(at)], wide) - largest[outside(at)], outside)
+
+
+def _sum_along(x: Tensor, axis: int, element: Callable[[Sequence[PrimExpr]], PrimExpr]) -> Tensor:
+    """The sums of elements along an axis, in a wide dtype."""
+    wide = accumulator(x.dtype)
+    made: Tensor = reduced(
+        x.shape, (axis,), False, lambda at, over: rules.sum(cast(element(at), wide), axis=over),
+        "T_softmax_expsum",
+    )  # fmt: skip
+    return made
+
+
+def _tensor(x: Tensor, element: Callable[[Sequence[PrimExpr]], PrimExpr], name: str) -> Tensor:
+    names = [f"i{axis}" for axis in range(x.ndim)]
+    made: Tensor = compute(x.shape, lambda *i: element(i), name=name, varargs_names=names)
+    return made
+
+
+@report_as("topi")
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """The exponentials divided by their sum along an axis, without overflow."""
+    parts = _parts("topi.nn.softmax", x, axis)
+    powers = _tensor(x, lambda at: FUNCTIONS["exp"](parts.shifted(at)), "T_softmax_exp")
+    sums = _sum_along(x, parts.axis, lambda at: powers[tuple(at)])
+
+    def share(at: Sequence[PrimExpr]) -> PrimExpr:
+        power = powers[tuple(at)]
+        return cast(power / cast(sums[parts.outside(at)], power.dtype), x.dtype)
+
+    return _tensor(x, share, "T_softmax_norm")
+
+
+@report_as("topi")
+def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """The logarithms of the softmax along an axis, without overflow or loss of small values."""
+    parts = _parts("topi.nn.log_softmax", x, axis)
+    sums = _sum_along(x, parts.axis, lambda at: FUNCTIONS["exp"](parts.shifted(at)))
+
+    def logarithm(at: Sequence[PrimExpr]) -> PrimExpr:
+        low = parts.shifted(at)
+        total = cast(sums[parts.outside(at)], low.dtype)
+        return cast(low - FUNCTIONS["log"](total), x.dtype)
+
+    return _tensor(x, logarithm, "T_log_softmax_norm")
