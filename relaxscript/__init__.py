@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from . import (
         cli,
         compiler,
+        distributed,
         error,
         expr,
         interpreter,
@@ -226,6 +227,7 @@ __all__ = [
     "cpu",
     "cuda",
     "device",
+    "distributed",
     "error",
     "errors",
     "explain",
@@ -313,6 +315,7 @@ _LATER = {
         (
             "cli",
             "compiler",
+            "distributed",
             "error",
             "expr",
             "interpreter",

@@ -86,10 +86,13 @@ FLOORS = (
     ("compiler",),
     ("artifact",),
     ("frontend", "testing", "cli"),
-    ("tir", "topi", "target", "nd", "vm", "expr", "struct_info", "ty", "error", "ir.transform"),
+    (
+        "distributed", "error", "expr", "ir.transform", "nd", "struct_info", "target", "tir",
+        "topi", "ty", "vm",
+    ),
     ("relax",),
     ("__init__", "__main__"),
-)
+)  # fmt: skip
 FACADES = (*FLOORS[-3], *FLOORS[-2])
 
 # Rooms that import less than their row allows, so that they can be lifted out and read alone.
@@ -473,6 +476,7 @@ NOTATION = set(
     func_attr func_name func_ret_struct_info func_ret_value
     const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr
     device cpu cuda ext_dev gpu hexagon metal opencl rocm vpi vulkan webgpu
+    DTensor device_mesh
     call_packed dot emit_te linear nn.attention_bias nn.relu6
     """.split()
 )

@@ -1,4 +1,4 @@
-"""The criteria of well-formedness that are about annotations: 4-6, 10, 14-17, 19, 20, 22, 24.
+"""The criteria of well-formedness that are about annotations: 4-6, 10, 14-17, 19, 20, 22, 24, 26.
 
 What does not depend on the place is asked once for each StructInfo, however often it stands in the
 program.
@@ -10,12 +10,14 @@ from collections.abc import Iterable, Set as AbstractSet
 from typing import Protocol
 
 from relaxscript.dtypes import DataType
+from relaxscript.ir.distributed import placement_mistake
 from relaxscript.ir.field_roles import parts_of
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -105,6 +107,10 @@ class AnnotationChecker:
                 if value is not None and value.dtype is not dtype:
                     message = f"the value is {value.dtype}, the scalar {dtype}"
                     self._note(22, message, info, within, "give the value alone")
+            case DTensorStructInfo(tensor, mesh, placement):
+                mistake = placement_mistake(tensor, mesh, placement)
+                if mistake is not None:
+                    self._note(26, mistake.message, info, within, mistake.help)
             case FuncStructInfo(params=tuple(), derive_func=derive) if derive is not None:
                 message = "a function has `params` or `derive_func`, not both"
                 self._note(17, message, info, within, "leave one of them out")

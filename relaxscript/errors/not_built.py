@@ -36,7 +36,6 @@ _RELAX = {
     "dpl": "find bindings by `relax.analysis.post_order_visit`",
     "training": "write the step of the training as a function of its own",
     "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
-    "distributed": "programs run on this computer, by `relax.VirtualMachine`",
     "expr_functor": "`relax.analysis.post_order_visit` visits, passes rewrite",
     "PyExprVisitor": "`relax.analysis.post_order_visit` visits every part of an expression",
     "PyExprMutator": "`relaxscript.transform.function_pass` makes a pass of a function",

@@ -30,13 +30,14 @@ class Datum(NamedTuple):
     """A field compared as a whole, such as a dtype.
 
     `unknown` is its value where nothing is said, which is above all others; without it the datum is
-    always known.
+    always known. One that is not `is_seen` is said of a value, and no run-time check finds it.
     """
 
     name: str
     noun: str
     unknown: Any = ALWAYS_KNOWN
     same: Callable[[Any, Any], bool] = operator.eq
+    is_seen: bool = True
 
     def is_unknown(self, value: Any) -> bool:
         """True if a value of the field says nothing."""

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import AdvisedValueError
 
 from . import hooks
+from .distributed import DeviceMesh, Placement, as_placement, placement_mistake
 from .field_roles import Datum, Parts, Role, Sizes
 from .field_types import brief
 from .node import Node, field, node
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from .relax import Call
 
 __all__ = [
-    "FuncStructInfo", "ObjectStructInfo", "PrimStructInfo", "ShapeStructInfo", "StructInfo",
-    "TensorStructInfo", "TupleStructInfo", "default_derive", "empty_derive",
+    "DTensorStructInfo", "FuncStructInfo", "ObjectStructInfo", "PrimStructInfo", "ShapeStructInfo",
+    "StructInfo", "TensorStructInfo", "TupleStructInfo", "default_derive", "empty_derive",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -213,6 +215,41 @@ class TensorStructInfo(StructInfo):
                 f"`TensorStructInfo.ndim` is {ndim}, but the shape has {known} dimensions"
             )
         return shape, VOID if dtype is None else DataType(dtype), vdevice, known
+
+
+@node
+class DTensorStructInfo(StructInfo):
+    """A tensor on a mesh of devices: what is true of the whole tensor, and where its parts lie.
+
+    `placement` may be given as its text, "S[0], R".
+    """
+
+    tensor_sinfo: TensorStructInfo
+    device_mesh: DeviceMesh
+    placement: Placement = field(convert=as_placement)
+    noun = "a distributed tensor"
+    static_type = TensorType
+    unbound = 14
+    roles = (
+        Datum("device_mesh", "device mesh", is_seen=False),
+        Datum("placement", "placement", is_seen=False),
+        Parts("tensor_sinfo", "tensor"),
+    )
+
+    def _check(self) -> None:
+        mistake = placement_mistake(self.tensor_sinfo, self.device_mesh, self.placement)
+        if mistake is not None:
+            raise AdvisedValueError(mistake.message, mistake.help)
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of the tensor."""
+        return self.tensor_sinfo.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The rank of the tensor."""
+        return self.tensor_sinfo.ndim
 
 
 @node

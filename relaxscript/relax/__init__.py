@@ -75,6 +75,7 @@ from relaxscript.transform import get_default_pipeline, get_pipeline, register_p
 from . import (
     analysis,
     block_builder,
+    distributed,
     exec_builder,
     expr,
     ir,
@@ -99,7 +100,7 @@ __all__ = [
     "TensorStructInfo", "TensorType", "Tuple", "TupleGetItem", "TupleStructInfo", "TupleType",
     "Type", "VMExecutable", "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine",
     "analysis", "args_converter", "block_builder", "build", "call_dps_packed", "call_pure_packed",
-    "call_tir", "call_tir_inplace", "const", "convert_to_expr", "exec_builder", "expr", "extern",
-    "get_default_pipeline", "get_pipeline", "get_shape_of", "ir", "op", "pipeline",
-    "register_pipeline", "struct_info", "transform", "ty", "vm", "vm_build",
+    "call_tir", "call_tir_inplace", "const", "convert_to_expr", "distributed", "exec_builder",
+    "expr", "extern", "get_default_pipeline", "get_pipeline", "get_shape_of", "ir", "op",
+    "pipeline", "register_pipeline", "struct_info", "transform", "ty", "vm", "vm_build",
 ]  # fmt: skip

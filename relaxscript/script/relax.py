@@ -15,6 +15,8 @@ from .names.annotations import Annotated, Callable, Object, Prim, Shape, Tensor,
 from .names.members import absent_member as _absent_member
 from .names.relax_devices import *  # noqa: F403
 from .names.relax_devices import __all__ as _devices
+from .names.relax_distributed import *  # noqa: F403
+from .names.relax_distributed import __all__ as _distributed
 from .names.relax_forms import *  # noqa: F403
 from .names.relax_forms import __all__ as _forms, builder_forms as _builder_forms
 from .names.relax_typed import *  # noqa: F403
@@ -31,7 +33,7 @@ _safe_callables(Annotated, Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
     "Annotated", "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func",
-    "function", "macro", *_devices, *_forms, *_operators, *_typed,
+    "function", "macro", *_devices, *_distributed, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 _offer_user_operators(_sys.modules[__name__])

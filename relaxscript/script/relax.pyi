@@ -31,6 +31,7 @@ from .names.relax_devices import (
     vulkan as vulkan,
     webgpu as webgpu,
 )
+from .names.relax_distributed import device_mesh as device_mesh
 from .names.relax_forms import (
     ExternFunc as ExternFunc,
     ShapeExpr as ShapeExpr,
@@ -77,6 +78,8 @@ __all__ = [
     "vpi",
     "vulkan",
     "webgpu",
+    "DTensor",
+    "device_mesh",
     "ExternFunc",
     "ShapeExpr",
     "TupleGetItem",
@@ -260,6 +263,7 @@ __all__ = [
 _T = _TypeVar("_T")
 _Ts = _TypeVarTuple("_Ts")
 
+DTensor: _TypeAlias = Any
 Object: _TypeAlias = Any
 Shape: _TypeAlias = Any
 Prim = Annotated[_T, "scalar"]

@@ -19,6 +19,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -179,6 +180,8 @@ class _CheckBuilder:
                 return AnyCheck()
             case TensorStructInfo():
                 return self.tensor(info)
+            case DTensorStructInfo(tensor_sinfo=tensor):  # here one worker has all of it
+                return self.check(tensor)
             case ShapeStructInfo(values=values, ndim=ndim):
                 return ShapeCheck(ndim, None if values is None else self.dims(values))
             case PrimStructInfo(dtype=dtype, value=value):

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 from relaxscript.arith import NO, UNKNOWN, YES, Answer, Facts, all_of, format_expr, prove_equal
 from relaxscript.errors import Remark, quantity
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import Placement
 from relaxscript.ir.field_roles import Datum, Parts, Sizes
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr, Var
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo, StructInfo, empty_derive
+from relaxscript.ir.types import ObjectType
 from relaxscript.ir.vdevice import VDevice
 
 from .matching import (
@@ -189,7 +191,9 @@ def _compare(
         return _roles(pair, facts, inner)
     if type(a) is ObjectStructInfo:
         return iter([(WIDER, "nothing is known of it, and {} is needed", (b.noun,))])
-    return iter([(DIFFERENT, "{it}is {}, not {}", (a.noun, b.noun))])
+    # What is a tensor at run time may be said to lie on one device, or on several.
+    related = a.static_type is b.static_type is not ObjectType
+    return iter([(WIDER if related else DIFFERENT, "{it}is {}, not {}", (a.noun, b.noun))])
 
 
 def _roles(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_Found]:
@@ -213,7 +217,8 @@ def _roles(pair: _Pair, facts: Facts | None, inner: list[_Pair]) -> Iterator[_Fo
 def _datum(role: Datum, mine: Any, theirs: Any) -> _Found:
     if role.is_unknown(mine):
         return MISSING, f"the {role.noun} is unknown, and {{}} is needed", (theirs,)
-    return DIFFERENT, f"the {role.noun} is {{}}, not {{}}", (mine, theirs)
+    kind = DIFFERENT if role.is_seen else WIDER
+    return kind, f"the {role.noun} is {{}}, not {{}}", (mine, theirs)
 
 
 def _sizes(role: Sizes, pair: _Pair, facts: Facts | None) -> Iterator[_Found]:
@@ -342,4 +347,6 @@ def format_gap(value: Any) -> str:
             return f"`{name}`"
         case VDevice(memory_scope="global"):
             return f"{value.target}:{value.vdevice_id}"
+        case Placement():
+            return f'"{value}"'
     return str(value)

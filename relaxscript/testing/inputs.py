@@ -13,6 +13,7 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Function, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -91,6 +92,8 @@ class _Inputs:
         match info:
             case TensorStructInfo():
                 return self.tensor(info)
+            case DTensorStructInfo(tensor_sinfo=tensor):
+                return self.tensor(tensor)
             case ShapeStructInfo(values=None, ndim=ndim):
                 return self.extents(ndim)
             case ShapeStructInfo(values=tuple(values)):

@@ -9,6 +9,7 @@ import pytest
 from relaxscript import analysis, op, transform
 from relaxscript.analysis import ill_formed, well_formed
 from relaxscript.errors import explain, render
+from relaxscript.ir.distributed import DeviceMesh, Placement
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.prim import IntImm, Var as PrimVar
 from relaxscript.ir.relax import (
@@ -30,6 +31,7 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -337,6 +339,12 @@ def unlisted_device(other):
     return module(infos=listed, f=function([var("x", Tensor((4,), "float32", "cpu:1"))]))
 
 
+def uneven_shards(other):
+    mesh = DeviceMesh((2, 2), range(4))
+    placement = Placement.from_text("R, R" if other else "R, S[0]")
+    return function([var("x", DTensorStructInfo.make(Tensor((5,)), mesh, placement))])
+
+
 CASES = [
     ("RX0301", dataflow_var_in_ordinary_block, "y"),
     ("RX0301", dataflow_var_used_outside, "y"),
@@ -385,6 +393,7 @@ CASES = [
     ),
     ("RX0323", not_normal, ""),
     ("RX0324", unlisted_device, 'R.Tensor((4,), "float32", vdevice="llvm:1")'),
+    ("RX0326", uneven_shards, ""),
 ]
 
 
@@ -425,7 +434,8 @@ def test_what_is_bound_in_a_branch_and_used_behind_it_is_underlined_where_it_is_
 
 
 def test_every_criterion_has_a_case():
-    assert {code for code, *_ in CASES} == {f"RX03{number:02}" for number in range(1, 25)}
+    numbers = [*range(1, 25), 26]  # 25 is the normal form
+    assert {code for code, *_ in CASES} == {f"RX03{number:02}" for number in numbers}
     assert all(explain(code) for code, *_ in CASES)
 
 

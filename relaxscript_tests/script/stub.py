@@ -18,7 +18,8 @@ from typing import Any
 
 from relaxscript.op import REGISTRY
 from relaxscript.script import relax as R
-from relaxscript.script.names import relax_devices, relax_forms, relax_typed
+from relaxscript.script.names import relax_devices, relax_distributed, relax_forms, relax_typed
+from relaxscript.script.names.annotations import AnnotationForm
 from relaxscript_tests.architecture import ROOT
 from relaxscript_tests.script import tir_stub
 
@@ -50,6 +51,7 @@ __all__ = ALL
 _T = _TypeVar("_T")
 _Ts = _TypeVarTuple("_Ts")
 
+DTensor: _TypeAlias = Any
 Object: _TypeAlias = Any
 Shape: _TypeAlias = Any
 Prim = Annotated[_T, "scalar"]
@@ -63,8 +65,9 @@ macro = _macro
 def written() -> str:
     """The text of the stub."""
     parts = [HEAD]
-    for home in (relax_devices, relax_forms):
-        names = ", ".join(f"{name} as {name}" for name in home.__all__)
+    for home in (relax_devices, relax_distributed, relax_forms):
+        listed = [name for name in home.__all__ if not isinstance(vars(home)[name], AnnotationForm)]
+        names = ", ".join(f"{name} as {name}" for name in listed)
         parts.append(f"from .names.{home.__name__.rpartition('.')[2]} import {names}\n")
     parts.append("from .names.relax_typed import dim as dim\n")
     parts.append(TYPES.replace("ALL", repr(list(R.__all__))))

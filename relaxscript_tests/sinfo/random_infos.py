@@ -13,10 +13,12 @@ from random import Random
 import numpy as np
 
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import DeviceMesh, Placement, placement_mistake
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -38,6 +40,11 @@ OBJECT = ObjectStructInfo()
 HELD = Var("s", ShapeStructInfo(ndim=2))
 KNOWN = Var("t", ShapeStructInfo((N, 4)))
 ANY_RANK = Var("u", ShapeStructInfo())
+
+LINE, SQUARE = DeviceMesh((2,), (0, 1)), DeviceMesh((2, 2), range(4))
+PLACEMENTS = {
+    LINE: ("R", "R", "S[0]", "S[1]"), SQUARE: ("R, R", "S[0], R", "R, S[0]", "S[1], S[0]"),
+}  # fmt: skip
 
 DTYPES = ("float32", "float32", "bfloat16", "int8", "void")
 PRIM_DTYPES = ("int64", "int64", "int32", "float32", "bool")
@@ -74,6 +81,7 @@ class Infos:
         """Any StructInfo whose variables are of `scope`, or bound by a function type in it."""
         depth = self.depth if depth is None else depth
         kinds = [self.tensor, self.tensor, self.shape, self.prim, lambda _: OBJECT]
+        kinds += [self.distributed]
         if depth > 0:
             kinds += [lambda s: self.tuple(s, depth)] * 2 + [lambda s: self.function(s, depth)] * 4
         return self.pick(kinds)(scope)
@@ -95,6 +103,19 @@ class Infos:
             case "held":
                 return TensorStructInfo(self.pick([HELD, KNOWN, ANY_RANK]), dtype, device)
         return TensorStructInfo(None, dtype, device, self.pick(range(-1, 3)))
+
+    def distributed(self, scope: Scope) -> StructInfo:
+        return self.placed(self.tensor(scope))
+
+    def placed(self, tensor: StructInfo) -> StructInfo:
+        """A tensor on a mesh, cut as it can be."""
+        assert isinstance(tensor, TensorStructInfo)
+        tensor = tensor.replace(vdevice=None)
+        mesh = self.pick([LINE, LINE, SQUARE])
+        placement = Placement.from_text(self.pick(PLACEMENTS[mesh]))
+        if placement_mistake(tensor, mesh, placement) is not None:
+            placement = Placement.from_text(PLACEMENTS[mesh][0])
+        return DTensorStructInfo(tensor, mesh, placement)
 
     def shape(self, scope: Scope) -> StructInfo:
         rank = self.pick(range(-1, 3))
@@ -207,6 +228,8 @@ class Infos:
 
     def sideways(self, info: StructInfo, scope: Scope) -> StructInfo:
         match info:
+            case DTensorStructInfo(tensor_sinfo=tensor) if self.chance(0.3):
+                return self.placed(tensor)
             case TensorStructInfo(shape=ShapeExpr(values)):
                 return info.replace(shape=ShapeExpr(self.changed(values, scope)))
             case ShapeStructInfo(values=tuple(values)):
@@ -235,6 +258,13 @@ class Infos:
         if back is None:
             back = {self.less: self.more, self.more: self.less}[step]
         match step(info, scope):
+            case DTensorStructInfo(tensor_sinfo=tensor) as whole:
+                part = step(tensor, scope)
+                if not isinstance(part, TensorStructInfo):
+                    return whole
+                part = part.replace(vdevice=None)
+                mistaken = placement_mistake(part, whole.device_mesh, whole.placement)
+                return whole if mistaken else whole.replace(tensor_sinfo=part)
             case TupleStructInfo(fields):
                 return TupleStructInfo([self.moved(f, scope, step, back) for f in fields])
             case FuncStructInfo(params=tuple(params)) as function:
@@ -307,6 +337,9 @@ def copied(info: StructInfo) -> StructInfo:
             return TensorStructInfo(ShapeExpr(values), dtype, vdevice, ndim)
         case TupleStructInfo(fields):
             return TupleStructInfo([copied(f) for f in fields])
+        case DTensorStructInfo(tensor, mesh, placement):
+            alike = DeviceMesh(mesh.shape, mesh.device_ids)
+            return DTensorStructInfo(copied(tensor), alike, str(placement))
         case FuncStructInfo(params, ret, purity, derive):
             new = None if params is None else [copied(p) for p in params]
             return FuncStructInfo(new, copied(ret), purity, derive)

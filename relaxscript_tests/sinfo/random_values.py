@@ -14,6 +14,7 @@ from relaxscript.errors import VMError
 from relaxscript.ir import prim
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -69,16 +70,15 @@ def has(value: Any, info: StructInfo) -> bool:
 
 def value_of(info: StructInfo, draw: Infos) -> Any:
     """A value that has `info`, which has no variables; raises `LookupError` where none can."""
+    if isinstance(info, DTensorStructInfo):
+        info = info.tensor_sinfo
     if any(evaluate(e) < 0 for e in dimensions(info)):
         raise LookupError("nothing has a negative size")
     match info:
         case TensorStructInfo():
             return _tensor(info, draw)
-        case ShapeStructInfo(values=None, ndim=ndim):
-            rank = draw.pick(range(3)) if ndim == -1 else ndim
-            return Shape(draw.pick(range(4)) for _ in range(rank))
-        case ShapeStructInfo(values=values):
-            return Shape(evaluate(e) for e in values)
+        case ShapeStructInfo():
+            return _shape(info, draw)
         case PrimStructInfo(dtype, value):
             return make_prim(draw.pick([0, 1]) if value is None else evaluate(value), str(dtype))
         case TupleStructInfo(fields):
@@ -90,6 +90,13 @@ def value_of(info: StructInfo, draw: Infos) -> Any:
         case ObjectStructInfo():
             return draw.pick([None, "text", 2, 2.5, Shape((2,)), np.zeros((1, 2), "float32"), ()])
     raise AssertionError(f"no values of {info!r} are drawn")
+
+
+def _shape(info: ShapeStructInfo, draw: Infos) -> Shape:
+    if info.values is not None:
+        return Shape(evaluate(e) for e in info.values)
+    rank = draw.pick(range(3)) if info.ndim == -1 else info.ndim
+    return Shape(draw.pick(range(4)) for _ in range(rank))
 
 
 def _tensor(info: TensorStructInfo, draw: Infos) -> Any:

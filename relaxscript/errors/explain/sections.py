@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, str] = {
     "RX0211": "Propagating Virtual Device Information",
     **{f"RX03{n:02}": f"Well-Formedness Criteria, {n}" for n in range(1, 25)},
     "RX0325": "Normal Form",
+    "RX0326": _STRUCT_INFO,
     "RX0401": "Checking Purity",
     "RX0402": "Purity and Dataflow Blocks",
     "RX0403": _OPERATORS,

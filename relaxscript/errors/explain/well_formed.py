@@ -444,9 +444,10 @@ Right:
     call = relax.Call(relax.ir.Op("relax.call_tir"), [f, relax.Tuple([x])], sinfo_args=[out])
 """,
     "RX0324": """
-RX0324: a device is not listed by the module
+RX0324: a device, or a mesh of devices, is not listed by the module
 
-Every device that an annotation names is listed in the module's `global_infos` under "vdevice".
+Every device that an annotation names is listed in the module's `global_infos` under "vdevice". So
+is a mesh that an annotation names: "mesh[0]" is the first under "mesh".
 
 Wrong:
 
@@ -484,5 +485,32 @@ Right:
         relax.VarBinding(z, relax.op.add(x, x)),
         relax.VarBinding(y, relax.op.exp(z)),
     ])
+""",
+    "RX0326": """
+RX0326: a distributed tensor does not fit the mesh that it lies on
+
+A placement says for each axis of the mesh which axis of the tensor is cut along it (`S[0]`), or
+that each device has the whole tensor (`R`). The tensor has that axis, and its devices share it
+evenly.
+
+Wrong:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"mesh": [R.device_mesh((2, 2), I.Range(0, 4))]})
+
+        @R.function
+        def main(x: R.DTensor((5, 4), "float32", "mesh[0]", "S[0], R")):
+            return x
+
+Right:
+
+    @I.ir_module
+    class Module:
+        I.module_global_infos({"mesh": [R.device_mesh((2, 2), I.Range(0, 4))]})
+
+        @R.function
+        def main(x: R.DTensor((5, 4), "float32", "mesh[0]", "S[1], R")):
+            return x
 """,
 }

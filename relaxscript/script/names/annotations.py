@@ -111,10 +111,13 @@ class AnnotationForm:
     """
 
     def __init__(
-        self, name: str, kind: type[StructInfo], build: AnyCallable[..., StructInfo], doc: str
-    ) -> None:
+        self, name: str, kind: type[StructInfo], build: AnyCallable[..., StructInfo], doc: str,
+        part: type[StructInfo] | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.kind = kind
+        # The kind that has the dimensions: its own, or that of its one part.
+        self.sized = part or kind
         self.build = build
         taken = inspect.signature(build).parameters.values()
         self.variadic = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in taken)

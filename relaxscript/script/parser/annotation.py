@@ -37,6 +37,7 @@ from relaxscript.script.names.annotations import (
 
 from .annotation_help import a_shape, reorder_arguments
 from .argument_errors import argument_error
+from .device_mesh import known_mesh
 from .diagnostics import Failed, Failures
 from .expression import parse_expr, parse_iterable
 from .fixits import in_parentheses
@@ -138,8 +139,10 @@ def _form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> Struct
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     failures = Failures()
+    place = 0
     for argument in node.args:
-        name = form.parameters[len(args)] if len(args) < len(form.parameters) else ""
+        name = form.parameters[place] if place < len(form.parameters) else ""
+        before = len(args)
         with failures:
             if not isinstance(argument, ast.Starred):
                 args.append(form_argument(cx, form, name, argument))
@@ -147,6 +150,7 @@ def _form_call(cx: RelaxContext, form: AnnotationForm, node: ast.Call) -> Struct
                 args += unpacked_annotations(cx, argument.value)
             else:
                 args += parse_iterable(cx, argument.value)
+        place += len(args) - before if isinstance(argument, ast.Starred) else 1
     for keyword in node.keywords:
         name = keyword.arg or ""
         places[name] = keyword.value
@@ -265,7 +269,7 @@ def unknown_vdevice(cx: RelaxContext, asked: VDevice, node: ast.expr) -> Failed:
 def form_argument(cx: RelaxContext, form: AnnotationForm, name: str, node: ast.expr) -> Any:
     """An argument of a form: shapes and scalar values hold dimensions, others are values."""
     unknown = isinstance(node, ast.Name) and node.id == "_"
-    sizes = form.kind.sizes_role
+    sizes = form.sized.sizes_role
     dimensions = sizes is not None and name == sizes.name and not sizes.one_scalar
     if name == "shape" and unknown and (cx.names_dims or "_" not in cx.names):
         return None  # the older spelling of an unknown shape, `R.Tensor[_, "float32"]`
@@ -276,6 +280,8 @@ def form_argument(cx: RelaxContext, form: AnnotationForm, name: str, node: ast.e
     if form.variadic or any(name == part.name for part in form.kind.part_roles):
         return annotation_argument(cx, node)
     value = parse_expr(cx, node)
+    if name == "device_mesh":
+        return known_mesh(cx, value, node)
     return _shape_value(cx, value, node) if dimensions else value
 
 

@@ -23,6 +23,7 @@ from .python_call import check_signature, parse_arguments
 __all__ = ["parse_info"]
 
 _DICT = "this is given as a dict"
+_EXAMPLES = {"mesh": "R.device_mesh((2, 2), I.Range(0, 4))", "vdevice": 'I.vdevice("llvm")'}
 
 
 def parse_info(cx: ClassContext, node: ast.Call) -> None:
@@ -80,7 +81,7 @@ def module_global_infos(cx: ClassContext, node: ast.expr, overwrite: bool) -> No
         if not all(isinstance(info, GlobalInfo) for info in listed):
             raise cx.error(
                 node, "RX0104", f"the global infos `{key}` are a list of such infos",
-                help=f'write `{{"{key}": [I.vdevice("llvm")]}}`',
+                help=f'write `{{"{key}": [{_EXAMPLES.get(key, _EXAMPLES["vdevice"])}]}}`',
             )  # fmt: skip
         cx.module.global_infos[key] = tuple(infos)
 

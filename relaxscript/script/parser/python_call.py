@@ -27,9 +27,10 @@ _NAMESPACES = (
     "relaxscript.script.ir",
     "relaxscript.script.names.relax_forms",
     "relaxscript.script.names.relax_devices",
+    "relaxscript.script.names.relax_distributed",
     "relaxscript.script.tir",
 )
-_OF_RELAX = _NAMESPACES[1:3]
+_OF_RELAX = _NAMESPACES[1:4]
 
 
 def parse_call(cx: ScriptContext, node: ast.Call) -> Any:

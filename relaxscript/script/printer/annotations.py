@@ -16,9 +16,11 @@ from typing import Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import DeviceMesh, Placement
 from relaxscript.ir.module import Target, VDevice, as_target
 from relaxscript.ir.relax import Attrs, Expr, ShapeExpr
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -38,7 +40,7 @@ from . import tree
 from .prim import LITERAL_DTYPES, FunctionScope, ScalarPrinter
 from .session import Session
 
-__all__ = ["AnnotationPrinter", "vdevice_call"]
+__all__ = ["AnnotationPrinter", "mesh_call", "vdevice_call"]
 
 
 class AnnotationPrinter(ScalarPrinter, ABC):
@@ -85,7 +87,10 @@ class AnnotationPrinter(ScalarPrinter, ABC):
     def _annotation(self, info: StructInfo) -> ast.expr:
         match info:
             case TensorStructInfo():
-                return self.tensor_info(info)
+                args, keywords = self.tensor_arguments(info)
+                return self.relax_call("Tensor", args, **keywords)
+            case DTensorStructInfo():
+                return self.distributed_info(info)
             case ShapeStructInfo(values, ndim):
                 shape = None if values is None else [tree.items(self.dims(values))]
                 rank = tree.number(ndim) if values is None and ndim != -1 else None
@@ -113,8 +118,10 @@ class AnnotationPrinter(ScalarPrinter, ABC):
 
     # ---- the kinds
 
-    def tensor_info(self, info: TensorStructInfo) -> ast.expr:
-        """`R.Tensor((n, 64), "float32")`."""
+    def tensor_arguments(
+        self, info: TensorStructInfo
+    ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+        """The arguments of `R.Tensor((n, 64), "float32")`, by position and by name."""
         args: list[ast.expr] = []
         rank = info.ndim
         if info.dims is not None:
@@ -136,7 +143,22 @@ class AnnotationPrinter(ScalarPrinter, ABC):
             keywords["vdevice"] = self.vdevice(info.vdevice)
         if rank != -1:
             keywords["ndim"] = tree.number(rank)
-        return self.relax_call("Tensor", args, **keywords)
+        return args, keywords
+
+    def distributed_info(self, info: DTensorStructInfo) -> ast.expr:
+        """`R.DTensor((n, 64), "float32", "mesh[0]", "S[0], R")`."""
+        args, keywords = self.tensor_arguments(info.tensor_sinfo)
+        mesh, placement = self.mesh(info.device_mesh), tree.constant(str(info.placement))
+        if len(args) == 2:
+            args += [mesh, placement]
+        else:
+            keywords |= {"device_mesh": mesh, "placement": placement}
+        return self.relax_call("DTensor", args, **keywords)
+
+    def mesh(self, mesh: DeviceMesh) -> ast.expr:
+        """A mesh of devices: "mesh[0]", or written out where the module does not list it."""
+        name = self.session.mesh_names().get(mesh)
+        return mesh_call(self.session, mesh) if name is None else tree.constant(name)
 
     def scalar_info(self, info: PrimStructInfo) -> ast.expr:
         """`R.Prim("int64")`, `R.Prim(value=n)`."""
@@ -257,16 +279,25 @@ class AnnotationPrinter(ScalarPrinter, ABC):
                 return self.scalar(value)
             case StructInfo():
                 return self.annotation(value)
-            case VDevice():
-                return vdevice_call(self.session, value)
-            case Target():
-                return tree.call(self.session.member("tir", "target"), [target_value(value)])
             case ShapeExpr() | Expr():
                 return self.use(value)
-        written = plain_constant(value)
+        written = self.device_value(value) or plain_constant(value)
         if written is None:
             raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
         return written
+
+    def device_value(self, value: Any) -> ast.expr | None:
+        """An attribute that says on what devices something is or runs; None for any other."""
+        match value:
+            case VDevice():
+                return vdevice_call(self.session, value)
+            case DeviceMesh():
+                return self.mesh(value)
+            case Placement():
+                return tree.constant(str(value))
+            case Target():
+                return tree.call(self.session.member("tir", "target"), [target_value(value)])
+        return None
 
 
 def vdevice_call(session: Session, device: VDevice) -> ast.expr:
@@ -278,6 +309,17 @@ def vdevice_call(session: Session, device: VDevice) -> ast.expr:
     if not plain:
         args.append(tree.constant(device.memory_scope))
     return tree.call(session.member("ir", "vdevice"), args)
+
+
+def mesh_call(session: Session, mesh: DeviceMesh) -> ast.expr:
+    """`R.device_mesh((2, 2), I.Range(0, 4))`."""
+    shape = tree.items([tree.number(size) for size in mesh.shape], ast.Tuple)
+    ids = [tree.number(number) for number in mesh.device_ids]
+    devices: ast.expr = tree.items(ids, ast.List)
+    if mesh.device_range is not None:
+        last = tree.number(mesh.device_ids[-1] + 1)
+        devices = tree.call(session.member("ir", "Range"), [ids[0], last])
+    return tree.call(session.member("relax", "device_mesh"), [shape, devices])
 
 
 def target_value(target: Target) -> ast.expr:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
+from relaxscript.ir.distributed import DeviceMesh
 from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -38,7 +39,7 @@ from relaxscript.script.names.syntax import HEADERS
 from relaxscript.sinfo import struct_info_of_type
 
 from . import tree
-from .annotations import vdevice_call
+from .annotations import mesh_call, vdevice_call
 from .blocks import print_axis
 from .constants import encode, metadata_tree
 from .marks import add_marks
@@ -294,8 +295,11 @@ class _Script:
         )
 
     def global_info(self, info: GlobalInfo) -> ast.expr:
-        if isinstance(info, VDevice):
-            return vdevice_call(self.session, info)
+        match info:
+            case VDevice():
+                return vdevice_call(self.session, info)
+            case DeviceMesh():
+                return mesh_call(self.session, info)
         return tree.call(self.session.member("ir", "dummy_global_info"))
 
     def function(self, function: Any, title: str, symbol: str | None) -> ast.stmt:

@@ -13,6 +13,7 @@ from typing import Any
 from relaxscript.analysis.derive import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import DeviceMesh
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Constant
@@ -53,6 +54,7 @@ class Session:
     # What no further function may be called.
     _titles: set[str] = field(default_factory=set)
     _dotted: dict[tuple[str, str], ast.expr] = field(default_factory=dict)
+    _meshes: dict[DeviceMesh, str] | None = None
 
     def at(self, node: Any, made: Tree) -> Tree:
         """Remember which node became which piece of syntax."""
@@ -103,6 +105,19 @@ class Session:
             self.function_name(own)
         taken = {*self.prefixes(), *self.words(), *self.function_names.values()}
         self.module_name = add_number(identifier(name), taken)
+
+    def mesh_names(self) -> dict[DeviceMesh, str]:
+        """The meshes that the module lists, by the names that annotations give them: "mesh[0]"."""
+        if self._meshes is None:
+            module = self.context.module
+            named = [
+                (info, f"{key}[{index}]")
+                for key, infos in (() if module is None else module.global_infos.items())
+                for index, info in enumerate(infos)
+                if isinstance(info, DeviceMesh) and key.isidentifier()
+            ]
+            self._meshes = dict(reversed(named))
+        return self._meshes
 
     def function_name(self, name: str) -> str:
         """The printed name of a function: no two names become the same identifier.

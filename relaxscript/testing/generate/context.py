@@ -26,7 +26,7 @@ from relaxscript.ir.struct_info import (
 )
 
 from .choices import Choices
-from .struct_info import same, tensor_of
+from .struct_info import placed, same, tensor_of
 
 __all__ = [
     "PARAM_DTYPES", "VOID", "GeneratorContext", "Grammar", "Step", "add_function", "add_steps",
@@ -201,7 +201,7 @@ def random_params(cx: GeneratorContext, local: bool = False) -> list[Var]:
 
 def random_param_info(cx: GeneratorContext, depth: int) -> StructInfo:
     """A description of a parameter, or of one of its fields where `depth` is not 0."""
-    kind = cx.choices.integer(0, 17 if depth == 0 else 13)
+    kind = cx.choices.integer(0, 18 if depth == 0 else 13)
     match kind:
         case 10:
             return TensorStructInfo(None, cx.dtype(), None, cx.choices.integer(-1, 3))
@@ -224,5 +224,8 @@ def random_param_info(cx: GeneratorContext, depth: int) -> StructInfo:
             return ObjectStructInfo()
         case 17:
             return TensorStructInfo(None, VOID, None, cx.choices.integer(-1, 2))
+        case 18:
+            dims = [cx.new_dim() for _ in range(cx.choices.integer(0, 2))]
+            return placed(cx.choices, tensor_of(dims, cx.dtype()))
     rank = cx.choices.pick((2, 1, 2, 3, 0))
     return tensor_of([cx.new_dim() for _ in range(rank)], cx.dtype())

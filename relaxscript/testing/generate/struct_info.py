@@ -9,8 +9,10 @@ import numpy as np
 from relaxscript.arith import evaluate
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import DeviceMesh, Placement, PlacementSpec, placement_mistake
 from relaxscript.ir.relax import Constant, Expr, PrimValue, ShapeExpr, Tuple
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -23,8 +25,10 @@ from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.testing.prim_funcs import DTYPES
 
+from .choices import Choices
+
 __all__ = [
-    "alike", "fields", "is_computable", "is_condition", "is_positive", "literal", "same",
+    "alike", "fields", "is_computable", "is_condition", "is_positive", "literal", "placed", "same",
     "shape_of", "tensor_info", "tensor_of",
 ]  # fmt: skip
 
@@ -37,6 +41,19 @@ def shape_of(dims: Sequence[prim.PrimExpr]) -> ShapeExpr:
 def tensor_of(dims: Sequence[prim.PrimExpr], dtype: DataType) -> TensorStructInfo:
     """A tensor of known dimensions."""
     return TensorStructInfo(shape_of(dims), dtype)
+
+
+def placed(choices: Choices, tensor: TensorStructInfo) -> DTensorStructInfo:
+    """The tensor on a mesh, one of its axes cut where devices can share it."""
+    mesh = choices.pick((DeviceMesh((2,), (0, 1)), DeviceMesh((1, 2), (2, 3))))
+    axes = range(len(mesh.shape))
+    placements = [
+        Placement(tuple([PlacementSpec(axis if place == along else -1) for place in axes]))
+        for axis in range(-1, tensor.ndim)
+        for along in axes
+    ]
+    fitting = [p for p in placements if placement_mistake(tensor, mesh, p) is None]
+    return DTensorStructInfo(tensor, mesh, choices.pick(fitting))
 
 
 def literal(wanted: StructInfo, extents: dict[prim.Var, int], extent: Callable[[], int]) -> Expr:
@@ -109,6 +126,6 @@ def alike(info: StructInfo, wanted: StructInfo) -> bool:
             return wanted.ndim in (-1, info.ndim) and wanted.dtype == info.dtype
         case _, ObjectStructInfo():
             return True
-        case FuncStructInfo(), FuncStructInfo():
+        case FuncStructInfo() | DTensorStructInfo(), _:
             return same(info, wanted)
     return type(info) is type(wanted)
