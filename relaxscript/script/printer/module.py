@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from relaxscript.errors import InternalError, Source, Span
 from relaxscript.ir import prim, tir
-from relaxscript.ir.distributed import DeviceMesh
+from relaxscript.ir.distributed import DeviceMesh, Placement, PlacementSpec
 from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -294,12 +294,15 @@ class _Script:
             for key, infos in mod.global_infos.items()
         )
 
-    def global_info(self, info: GlobalInfo) -> ast.expr:
+    def global_info(self, info: GlobalInfo | Placement | PlacementSpec) -> ast.expr:
+        """A global info, or what is said of one."""
         match info:
             case VDevice():
                 return vdevice_call(self.session, info)
             case DeviceMesh():
                 return mesh_call(self.session, info)
+            case Placement() | PlacementSpec():
+                return tree.constant(str(info))
         return tree.call(self.session.member("ir", "dummy_global_info"))
 
     def function(self, function: Any, title: str, symbol: str | None) -> ast.stmt:
@@ -379,7 +382,7 @@ class _Script:
                 return printer.region(root)
             case tir.Range():
                 return printer.range(root)
-            case GlobalInfo():
+            case GlobalInfo() | Placement() | PlacementSpec():
                 return self.global_info(root)
             case tir.IterVar():
                 return print_axis(printer, root, root.var)

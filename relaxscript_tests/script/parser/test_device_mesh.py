@@ -71,6 +71,12 @@ def test_a_function_alone_writes_its_meshes_out_and_parses_back():
     assert repr(SQUARE) == "R.device_mesh((2, 2), I.Range(0, 4))"
 
 
+def test_a_placement_by_itself_is_its_text():
+    placement = Placement.from_text("S[0], R")
+    assert placement.script().strip() == '"S[0], R"'
+    assert placement.dim_specs[0].script().strip() == '"S[0]"'
+
+
 def test_of_two_equal_meshes_the_first_name_is_printed():
     mesh = DeviceMesh((2,), (0, 1))
     module = IRModule(dict(OnMeshes.functions), global_infos={"mesh": [SQUARE, mesh, SQUARE]})
