@@ -14,6 +14,7 @@ from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -31,6 +32,9 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.te import topi
+from relaxscript.te.topi.gathering import at_places
+from relaxscript.te.topi.scattering import COMBINE, put_at_places
 
 from .gradients import R, dtype_of, known_dims, number_elements
 from .numeric import places_along
@@ -105,6 +109,11 @@ def _(
     return tensor_of(dims, data.dtype, vdevice, rank if indices.ndim < 0 else indices.ndim)
 
 
+@gather_elements.compute()
+def _(context: ComputeContext, data: Any, indices: Any, axis: int = 0) -> Any:
+    return topi.gather(data, axis, indices)
+
+
 @op(alike=("data", "updates"))
 def scatter_elements(
     data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "update"
@@ -147,6 +156,14 @@ def _(
     _require_rank("updates", updates, rank, "data")
     _require_dims(context, "updates", dims_of(updates), "indices", dims_of(indices), 0)
     return result
+
+
+@scatter_elements.compute()
+def _(
+    context: ComputeContext, data: Any, indices: Any, updates: Any, axis: int = 0,
+    reduction: str = "update",
+) -> Any:  # fmt: skip
+    return topi.scatter_elements(data, indices, updates, axis, reduction)
 
 
 def _scatter_info(
@@ -210,6 +227,13 @@ def _(
         rank = _rank(indices) - 1 + _rank(data) - batch_dims - (depth or 0) if known else -1
         return tensor_of(None, data.dtype, vdevice, rank)
     return tensor_of((*places[:-1], *dims[batch_dims + depth :]), data.dtype, vdevice)
+
+
+@gather_nd.compute()
+def _(context: ComputeContext, data: Any, indices: Any, batch_dims: int = 0) -> Any:
+    depth = int(indices.shape[-1])
+    places = [lambda *i, k=k: indices[(*i, number(k))] for k in range(depth)]
+    return at_places(data, places, indices.shape[:-1], batch_dims)
 
 
 def _depth(
@@ -282,6 +306,15 @@ def _(
         wanted = (*places[:-1], *dims[depth:])
         _require_dims(context, "updates", parts, "data", wanted, 0)
     return result
+
+
+@scatter_nd.compute()
+def _(
+    context: ComputeContext, data: Any, indices: Any, updates: Any, reduction: str = "update"
+) -> Any:
+    dims, depth = indices.shape[:-1], int(indices.shape[-1])
+    combine = COMBINE[reduction]
+    return put_at_places(data, indices, updates, depth, dims, lambda k, i: (*i, k), combine)
 
 
 # ---------------------------------------------------------------- gradients

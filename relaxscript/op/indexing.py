@@ -14,6 +14,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact, shape_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -29,6 +30,7 @@ from relaxscript.opdef.shapes import (
     require_spread,
     tensor_of,
 )
+from relaxscript.te import topi
 
 from .gradients import R, number_elements, undo_broadcast
 from .numeric import places_along
@@ -62,6 +64,11 @@ def _(
     vdevice = common_vdevice({"data": data, **_name_operands(indices)})
     dims, rank = _index_dims(context, data, indices)
     return tensor_of(dims, data.dtype, vdevice, rank)
+
+
+@index_tensor.compute()
+def _(context: ComputeContext, data: Any, indices: Any) -> Any:
+    return topi.index_tensor(data, indices)
 
 
 def _name_operands(indices: Sequence[TensorStructInfo]) -> dict[str, TensorStructInfo]:
@@ -132,6 +139,13 @@ def _(
     return tensor_of(dims_of(data), dtype, vdevice, data.ndim)
 
 
+@index_put.compute()
+def _(
+    context: ComputeContext, data: Any, indices: Any, values: Any, accumulate: bool = False
+) -> Any:
+    return topi.index_put(data, indices, values, accumulate)
+
+
 @index_tensor.gradient
 def _(context: GradientContext, data: Expr, indices: Expr) -> Gradients:
     return R.index_put(R.zeros_like(data), indices, context.grad, True), None
@@ -186,6 +200,14 @@ def _(
         raise OperandError("boundaries", shape_fact(boundaries, dims), message=message)
     element = _INT32 if out_int32 else _INT64
     return tensor_of(dims_of(input_tensor), element, vdevice, input_tensor.ndim)
+
+
+@bucketize.compute()
+def _(
+    context: ComputeContext, input_tensor: Any, boundaries: Any, out_int32: bool = False,
+    right: bool = False,
+) -> Any:  # fmt: skip
+    return topi.searchsorted(boundaries, input_tensor, right, str(context.dtype))
 
 
 bucketize.lacks("gradient", "its results are integers")

@@ -130,6 +130,13 @@ def _(
     return tensor_of((*dims[:found], *places, *dims[found + 1 :]), x.dtype, vdevice)
 
 
+@take.compute()
+def _(
+    context: ComputeContext, x: Any, indices: Any, axis: int | None = None, mode: str = "fast"
+) -> Any:
+    return topi.take(x, indices, 0 if axis is None else axis, mode=mode)
+
+
 @take.gradient
 def _(context: GradientContext, x: Expr, indices: Expr, axis: int | None, mode: str) -> Gradients:
     place = (axis or 0) % known_rank("x", x)

@@ -18,6 +18,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, PrimValue, Tuple
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -40,6 +41,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import topi
+from relaxscript.te.topi.slicing import Slice, first_of, sliced
 
 from .gradients import R, add_at, fields_of, known_dims
 
@@ -270,6 +273,19 @@ def _steps(distance: PrimExpr, step: int) -> PrimExpr:
     return simplify(prim.FloorDiv.make(raised, number(step)))
 
 
+@strided_slice.compute()
+def _(
+    context: ComputeContext, x: Any, axes: Any, begin: Any, end: Any, strides: Any = None,
+    assume_inbound: bool = False,
+) -> Any:  # fmt: skip
+    parts = {}
+    for index, axis in enumerate(axes_in(list(map(int, axes)), x.ndim)):
+        step = 1 if strides is None else int(strides[index])
+        start = first_of(x.shape[axis], begin[index], step, assume_inbound)
+        parts[axis] = Slice(start, step)
+    return sliced(x, context.shape, parts)
+
+
 @strided_slice.gradient
 def _(
     context: GradientContext, x: Expr, axes: Expr, begin: Expr, end: Expr, strides: Expr | None,
@@ -414,6 +430,14 @@ def _require_length(context: InferContext, axis: int, a: PrimExpr | None, b: Pri
     require_equal(context, a, b, OperandError("src", fact, also=also), text)
 
 
+@slice_scatter.compute()
+def _(
+    context: ComputeContext, input_tensor: Any, src: Any, start: Any, end: Any, step: Any,
+    axis: int = 0,
+) -> Any:  # fmt: skip
+    return topi.slice_scatter(input_tensor, src, start, end, int(step), axis)
+
+
 # ---------------------------------------------------------------- bounds that are computed
 
 
@@ -483,6 +507,11 @@ def _(context: InferContext, data: TensorStructInfo, axis: int) -> StructInfo:
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return data
+
+
+@flip.compute()
+def _(context: ComputeContext, data: Any, axis: int) -> Any:
+    return topi.flip(data, axis)
 
 
 @flip.gradient

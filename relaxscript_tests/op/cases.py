@@ -354,8 +354,9 @@ CASES: dict[str, list[Any]] = {
         (T((4, 5)), T((0, 5)), 3, 1, 1),
     ],
     "bucketize": [
-        (T((2, 3)), T((4,))),
-        (T((2, 3)), T((4,)), True, True),
+        (T((2, 3)), T((4,), ordered=True)),
+        (T((2, 3)), T((4,), ordered=True), True, True),
+        (T(()), T((7,), ordered=True)),
         (T(()), T((0,))),
     ],
     "one_hot": [

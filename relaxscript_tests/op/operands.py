@@ -16,6 +16,7 @@ class T:
     dtype: str | None = None
     below: int = 5  # integers are drawn from 0 (or its negative) to below this
     values: tuple[float, ...] = ()  # what floats are drawn from, where it is said
+    ordered: bool = False  # along the last axis
 
 
 @dataclass(frozen=True)

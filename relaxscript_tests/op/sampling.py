@@ -163,11 +163,14 @@ def _variable(values: dict[Any, Any], value: Any, info: StructInfo) -> relax.Var
 
 def _array(item: T, dtype: DataType, rng: np.random.Generator) -> Any:
     if dtype.is_bool:
-        return rng.integers(0, 2, item.shape).astype(bool)
-    low = -item.below if dtype.kind != "uint" and item.dtype is None else 0
-    if item.values and dtype.is_float:
-        return np.asarray(rng.choice(item.values, item.shape)).astype(dtype.numpy)
-    drawn = rng.integers(low, item.below, item.shape)
+        drawn = rng.integers(0, 2, item.shape)
+    elif item.values and dtype.is_float:
+        drawn = rng.choice(item.values, item.shape)
+    else:
+        low = -item.below if dtype.kind != "uint" and item.dtype is None else 0
+        drawn = rng.integers(low, item.below, item.shape)
+    if item.ordered:
+        drawn = np.sort(drawn)
     return np.asarray(drawn).astype(dtype.numpy)
 
 

@@ -17,12 +17,15 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.builder import BlockBuilder
+from relaxscript.errors import OperandError
+from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Function, Op
+from relaxscript.ir.relax import Function, Op, Var
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import walk
-from relaxscript.op import REGISTRY, Operator
+from relaxscript.ir.walk import substitute, walk
+from relaxscript.op import REGISTRY, Operator, PlainContext
 from relaxscript.script import from_source
 from relaxscript.transform import LegalizeOps
 
@@ -129,6 +132,39 @@ def test_native_code_of_a_compute_gives_the_bits_of_the_evaluator(operator: Oper
             for one, other in zip(flat(native), flat(evaluated), strict=True):
                 assert (one.shape, one.dtype) == (other.shape, other.dtype), str(sample)
                 assert same_numbers(one, other), f"{sample}: {one} for {other}"
+
+
+def symbolic(sample: Sample) -> Sample | None:
+    """A sample with a variable for each dimension above 1; None where numbers are needed."""
+    sizes: dict[int, prim.Var] = {}
+
+    def dim(size: prim.PrimExpr) -> prim.PrimExpr:
+        value = int(size)  # type: ignore[call-overload]
+        return size if value < 2 else sizes.setdefault(value, prim.Var(f"n{value}", prim.INT64))
+
+    values: dict[Var, Any] = {}
+    renamed: dict[Var, Var] = {}
+    for var, value in sample.values.items():
+        info = var.struct_info
+        if isinstance(info, TensorStructInfo) and info.dims is not None:
+            info = TensorStructInfo(tuple(map(dim, info.dims)), info.dtype)
+        renamed[var] = Var(var.name, info)
+        values[renamed[var]] = value
+    made = Sample(sample.operator, substitute(sample.call, renamed), values, sample.callees)
+    context = PlainContext()
+    try:
+        made.operator.infer(made.call, context)
+    except OperandError:
+        return None
+    return made if sizes and not context.deferred_checks else None
+
+
+@every_computed
+def test_a_compute_of_symbolic_shapes_means_the_same(operator: Operator) -> None:
+    for sample in filter(None, map(symbolic, samples(operator, ("float32", "int64")))):
+        module = legalised(sample)
+        if module is not None:
+            assert_near(operator, sample, run(module, sample, "reference"), sample.evaluate())
 
 
 @every_computed

@@ -5,6 +5,8 @@ Results are new arrays, never views. Source: numpy's functions of the same names
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relaxscript.arith import NO, YES, prove_equal
@@ -13,6 +15,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.gradients import R, known_rank, reshape_like
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -26,6 +29,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te.topi import transpose
+from relaxscript.te.topi.transform import with_new_axes, without_axes
 
 __all__ = ["expand_dims", "permute_dims", "squeeze"]
 
@@ -64,6 +69,11 @@ def _(
     return tensor_of([dims[axis] for axis in order], x.dtype, x.vdevice)
 
 
+@permute_dims.compute()
+def _(context: ComputeContext, x: Any, axes: tuple[int, ...] | None = None) -> Any:
+    return transpose(x, axes)
+
+
 @permute_dims.gradient
 def _(context: GradientContext, x: Expr, axes: tuple[int, ...] | None) -> Gradients:
     if axes is None:
@@ -91,6 +101,11 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
     old = iter(dims)
     new = [ONE if index in axes else next(old) for index in range(rank + len(axes))]
     return tensor_of(new, x.dtype, x.vdevice)
+
+
+@expand_dims.compute()
+def _(context: ComputeContext, x: Any, axis: tuple[int, ...]) -> Any:
+    return with_new_axes(x, axes_in(axis, x.ndim, extra=len(axis)))
 
 
 @expand_dims.gradient
@@ -148,3 +163,12 @@ def _squeezed_all(
         # Whether such an axis stays depends on its size, and with it the rank.
         return tensor_of(None, x.dtype, x.vdevice)
     return tensor_of([d for d, a in zip(dims, is_one) if a is NO], x.dtype, x.vdevice)
+
+
+@squeeze.compute()
+def _(context: ComputeContext, x: Any, axis: tuple[int, ...] | None = None) -> Any:
+    if axis is not None:
+        return without_axes(x, axes_in(axis, x.ndim))
+    # Of all axes those are left that the result has: there every size is none that is 1.
+    left = [any(prove_equal(size, dim) is YES for dim in context.shape) for size in x.shape]
+    return without_axes(x, [index for index, stays in enumerate(left) if not stays])

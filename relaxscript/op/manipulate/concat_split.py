@@ -19,6 +19,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.gradients import R, fields_of, known_dims, known_rank
+from relaxscript.opdef.compute import ComputeContext, shape_of_result
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -36,6 +37,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import topi
+from relaxscript.te.topi.joining import parts_of
 
 __all__ = ["concat", "split", "stack"]
 
@@ -79,6 +82,11 @@ def _(
     total = _sum([dims[place] for dims in known])
     others = [_best(dims[index] for dims in known) for index in range(rank)]
     return tensor_of([*others[:place], total, *others[place + 1 :]], dtype, vdevice)
+
+
+@concat.compute()
+def _(context: ComputeContext, tensors: Any, axis: int | None = 0) -> Any:
+    return topi.concatenate(tensors, 0 if axis is None else axis)
 
 
 def _sum(dims: Sequence[PrimExpr]) -> PrimExpr:
@@ -193,6 +201,11 @@ def _(context: InferContext, tensors: tuple[TensorStructInfo, ...], axis: int = 
     return tensor_of((*shape[:place], number(len(tensors)), *shape[place:]), dtype, vdevice)
 
 
+@stack.compute()
+def _(context: ComputeContext, tensors: Any, axis: int = 0) -> Any:
+    return topi.stack(tensors, axis)
+
+
 @stack.gradient
 def _(context: GradientContext, tensors: Expr, axis: int) -> Gradients:
     count = len(fields_of(tensors))
@@ -250,6 +263,22 @@ def _(
         lengths = _sections(context, size, indices_or_sections)
     shapes = [(*dims[:place], length, *dims[place + 1 :]) for length in lengths]
     return TupleStructInfo.make(tuple(tensor_of(s, x.dtype, x.vdevice) for s in shapes))
+
+
+@split.compute()
+def _(
+    context: ComputeContext, x: Any, indices_or_sections: int | tuple[int, ...], axis: int = 0
+) -> Any:
+    if not isinstance(context.out, TupleStructInfo):
+        return x
+    place = axis_in(axis, x.ndim)
+    lengths = [shape_of_result(field)[place] for field in context.out.fields]
+    if isinstance(indices_or_sections, tuple):
+        starts = [ZERO, *(_from_start(x.shape[place], start) for start in indices_or_sections)]
+    else:
+        # A section that has elements begins before the end.
+        starts = [simplify(prim.Mul.make(lengths[0], number(k))) for k in range(len(lengths))]
+    return parts_of(x, place, starts, lengths)
 
 
 @split.attribute_rule

@@ -14,6 +14,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, PrimValue, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.gradients import R, fields_of, known_dims, reshape_like
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -32,6 +33,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.runtime.values import prim_dtype, prim_value
+from relaxscript.te import topi
 
 __all__ = ["meshgrid", "one_hot", "repeat", "tile"]
 
@@ -79,6 +81,11 @@ def _(
     return tensor_of((*dims[:place], repeated, *dims[place + 1 :]), data.dtype, data.vdevice)
 
 
+@repeat.compute()
+def _(context: ComputeContext, data: Any, repeats: int, axis: int | None = None) -> Any:
+    return topi.repeat(data, repeats, axis)
+
+
 @repeat.gradient
 def _(context: GradientContext, data: Expr, repeats: int, axis: int | None) -> Gradients:
     dims = known_dims("data", data)
@@ -117,6 +124,11 @@ def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, .
     all_counts = (1,) * (total - len(counts)) + counts
     tiled = [_times(dim, count) for dim, count in zip(wide, all_counts)]
     return tensor_of(tiled, data.dtype, data.vdevice)
+
+
+@tile.compute()
+def _(context: ComputeContext, data: Any, repeats: int | tuple[int, ...]) -> Any:
+    return topi.tile(data, repeats)
 
 
 @tile.gradient
@@ -169,6 +181,11 @@ def _(
     known = [length for length in lengths if length is not None]
     grid = tensor_of(known if len(known) == len(lengths) else None, dtype, vdevice, len(lengths))
     return TupleStructInfo.make((grid,) * len(lengths))
+
+
+@meshgrid.compute()
+def _(context: ComputeContext, tensors: Any, indexing: str = "ij") -> Any:
+    return topi.meshgrid(tensors, indexing)
 
 
 @meshgrid.gradient
@@ -253,6 +270,13 @@ def _(
     if dims is None:
         return tensor_of(None, on.dtype, indices.vdevice, rank if rank < 0 else rank + 1)
     return tensor_of((*dims[:place], number(depth), *dims[place:]), on.dtype, indices.vdevice)
+
+
+@one_hot.compute()
+def _(
+    context: ComputeContext, indices: Any, on_value: Any, off_value: Any, depth: int, axis: int = -1
+) -> Any:
+    return topi.one_hot(indices, on_value, off_value, depth, axis, str(context.dtype))
 
 
 one_hot.lacks("gradient", "its operands are integers, and numbers that stand in the program")

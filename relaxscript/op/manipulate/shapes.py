@@ -18,6 +18,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr, ShapeExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.gradients import reshape_like, undo_broadcast
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact, shape_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -35,10 +36,12 @@ from relaxscript.opdef.shapes import (
     product_of,
     require_equal,
     require_spread,
+    same_dim,
     same_dims,
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te.topi.transform import injective, reshaped
 
 __all__ = ["broadcast_to", "flatten", "reshape"]
 
@@ -171,6 +174,11 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return of_shape(call.args[1], shape, x)
 
 
+@reshape.compute()
+def _(context: ComputeContext, x: Any, shape: Any) -> Any:
+    return reshaped(x, context.shape)
+
+
 def _same_info(x: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
     return x if x.dims is not None else tensor_of(dims, x.dtype, x.vdevice)
 
@@ -220,6 +228,11 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
     return tensor_of((product(dims),), x.dtype, x.vdevice)
 
 
+@flatten.compute()
+def _(context: ComputeContext, x: Any) -> Any:
+    return reshaped(x, context.shape, "T_flatten")
+
+
 @flatten.gradient
 def _(context: GradientContext, x: Expr) -> Gradients:
     return (reshape_like(context.grad, x),)
@@ -258,6 +271,16 @@ def _(context: InferContext, call: Call) -> StructInfo:
         for a, b in zip(reversed(old), reversed(new)):
             require_spread(context, a, b, error)
     return of_shape(call.args[1], shape, x)
+
+
+@broadcast_to.compute()
+def _(context: ComputeContext, x: Any, shape: Any) -> Any:
+    front = len(context.shape) - x.ndim
+
+    def element(*i: Any) -> Any:
+        return x[tuple(ZERO if same_dim(d, ONE) else k for d, k in zip(x.shape, i[front:]))]
+
+    return injective(context.shape, element, "T_broadcast_to")
 
 
 @broadcast_to.gradient

@@ -5,16 +5,48 @@ Names and parameters are those of `tvm.topi`; `nn/` is `topi.nn`. Start reading 
 
 from __future__ import annotations
 
-from . import broadcast, elementwise, linear_algebra, nn, reduction, scan, tensor
+from . import (
+    broadcast,
+    elementwise,
+    gathering,
+    joining,
+    linear_algebra,
+    nn,
+    reduction,
+    scan,
+    scattering,
+    searching,
+    slicing,
+    tensor,
+    transform,
+)
 from .broadcast import *  # noqa: F403
 from .einsum import einsum
 from .elementwise import *  # noqa: F403
+from .gathering import *  # noqa: F403
+from .joining import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403
+from .scattering import *  # noqa: F403
+from .searching import *  # noqa: F403
+from .slicing import *  # noqa: F403
 from .tensor import *  # noqa: F403
+from .transform import *  # noqa: F403
 
 __all__ = [
-    *broadcast.__all__, "einsum", *elementwise.__all__, *linear_algebra.__all__, "nn",
-    *reduction.__all__, *scan.__all__, *tensor.__all__,
-]  # fmt: skip
+    "einsum",
+    "nn",
+    *broadcast.__all__,
+    *elementwise.__all__,
+    *gathering.__all__,
+    *joining.__all__,
+    *linear_algebra.__all__,
+    *reduction.__all__,
+    *scan.__all__,
+    *scattering.__all__,
+    *searching.__all__,
+    *slicing.__all__,
+    *tensor.__all__,
+    *transform.__all__,
+]

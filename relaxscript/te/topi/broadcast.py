@@ -16,6 +16,7 @@ from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.tir import Buffer
 from relaxscript.te import element
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.tensor import TENSOR_OPERATORS, Tensor, TensorSlice, as_element
@@ -66,7 +67,7 @@ def repeated(index: PrimExpr, size: PrimExpr, common: PrimExpr) -> PrimExpr:
 
 
 def broadcast_indices(
-    tensor: Tensor, indices: Sequence[Any], shape: Sequence[PrimExpr]
+    tensor: Tensor | Buffer, indices: Sequence[Any], shape: Sequence[PrimExpr]
 ) -> tuple[Any, ...]:
     """The indices of the element of a tensor that belongs to `indices` of the common `shape`."""
     skip = len(indices) - tensor.ndim

@@ -1,0 +1,74 @@
+"""Places in sorted rows, by binary search. Source: TVM `topi.searchsorted`, numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.errors.user_frame import report_as
+from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.tir import Buffer, Stmt
+from relaxscript.te.compute import extern, load
+from relaxscript.te.tensor import Tensor
+from relaxscript.tir_builder import TIRBuilder, make_buffer
+
+__all__ = ["searchsorted"]
+
+
+def _is_less(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """True where `a` comes before `b` in sorted rows, at whose end NaN is."""
+    if not a.dtype.is_float:
+        return prim.LT.make(a, b)
+    only_b_is_nan = prim.And.make(prim.NE.make(b, b), prim.EQ.make(a, a))
+    return prim.Or.make(prim.LT.make(a, b), only_b_is_nan)
+
+
+@report_as("topi")
+def searchsorted(
+    sorted_sequence: Tensor, values: Tensor, right: bool = False, out_dtype: str = "int64"
+) -> Tensor:
+    """For each value the first place in a sorted row at which it can be put; `right`: the last.
+
+    Of several rows, along the last axis, each is for the values at the same other indices.
+    """
+    if sorted_sequence.ndim not in (1, values.ndim) or not sorted_sequence.ndim:
+        raise OperandError(
+            "sorted_sequence", f"has rank {sorted_sequence.ndim}", code="RX0203",
+            also={"values": f"has rank {values.ndim}"},
+            message="`topi.searchsorted` takes one row, or as many axes as the values have",
+        )  # fmt: skip
+    dtype = DataType(out_dtype)
+
+    def statements(ins: Sequence[Buffer], outs: Sequence[Buffer]) -> Stmt:
+        row, given, low = ins[0], ins[1], outs[0]
+        tb = TIRBuilder(rooted=False)
+
+        def search(i: tuple[PrimExpr, ...]) -> None:
+            high = tb.decl_buffer(make_buffer("high", (1,), dtype), needs_memory=True)
+            tb.store(low, i, prim.const(0, dtype))
+            tb.store(high, [0], prim.cast(row.shape[-1], dtype))
+            with tb.while_(load(low, *i) < load(high, 0)):
+                middle = tb.let("middle", load(low, *i) + (load(high, 0) - load(low, *i)) // 2)
+                here = load(row, *(i[:-1] if row.ndim > 1 else ()), middle)
+                before = _is_less(here, load(given, *i))
+                if right:
+                    before = prim.Not.make(_is_less(load(given, *i), here))
+                with tb.if_(before):
+                    with tb.then():
+                        tb.store(low, i, middle + 1)
+                    with tb.else_():
+                        tb.store(high, [0], middle)
+
+        if given.ndim:
+            with tb.grid(*given.shape) as i:
+                search(tuple(i))
+        else:
+            search(())
+        return tb.body()
+
+    made: Tensor = extern(
+        values.shape, [sorted_sequence, values], statements, name="searchsorted", dtype=dtype
+    )
+    return made
