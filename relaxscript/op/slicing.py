@@ -469,6 +469,9 @@ def _(
     return tensor_of(None, x.dtype, vdevice, rank)
 
 
+dynamic_strided_slice.lacks("compute", "the shape of its result depends on what the bounds hold")
+
+
 def _require_bounds(context: InferContext, name: str, info: TensorStructInfo, rank: int) -> None:
     if not info.dtype.is_void and info.dtype is not _INT64:
         raise OperandError(

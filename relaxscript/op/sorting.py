@@ -12,6 +12,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Expr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
@@ -24,6 +25,7 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     tensor_of,
 )
+from relaxscript.te import topi
 
 from .gradients import R
 from .ordering import ordered_like
@@ -58,6 +60,11 @@ def _(
     return x
 
 
+@sort.compute()
+def _(context: ComputeContext, x: Any, axis: int = -1, descending: bool = False) -> Any:
+    return topi.sort(x, axis, not descending)
+
+
 @sort.gradient
 def _(context: GradientContext, x: Expr, axis: int, descending: bool) -> Gradients:
     order = R.argsort(x, axis, descending, "int64")
@@ -85,6 +92,11 @@ def _(
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+
+
+@argsort.compute()
+def _(context: ComputeContext, data: Any, axis: int, descending: bool, dtype: DataType) -> Any:
+    return topi.argsort(data, None, axis, not descending, str(dtype))
 
 
 @op()
@@ -144,6 +156,14 @@ def _(
     if ret_type == "both":
         return TupleStructInfo.make((values, indices))
     return values if ret_type == "values" else indices
+
+
+@topk.compute()
+def _(
+    context: ComputeContext, data: Any, k: int, axis: int, ret_type: str, largest: bool,
+    dtype: DataType,
+) -> Any:  # fmt: skip
+    return topi.topk(data, k, axis, ret_type, not largest, str(dtype))
 
 
 @topk.gradient

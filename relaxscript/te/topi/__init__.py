@@ -17,6 +17,7 @@ from . import (
     scattering,
     searching,
     slicing,
+    sorting,
     tensor,
     transform,
 )
@@ -31,6 +32,7 @@ from .scan import *  # noqa: F403
 from .scattering import *  # noqa: F403
 from .searching import *  # noqa: F403
 from .slicing import *  # noqa: F403
+from .sorting import *  # noqa: F403
 from .tensor import *  # noqa: F403
 from .transform import *  # noqa: F403
 
@@ -47,6 +49,7 @@ __all__ = [
     *scattering.__all__,
     *searching.__all__,
     *slicing.__all__,
+    *sorting.__all__,
     *tensor.__all__,
     *transform.__all__,
 ]

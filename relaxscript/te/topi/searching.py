@@ -17,7 +17,7 @@ from relaxscript.tir_builder import TIRBuilder, make_buffer
 __all__ = ["searchsorted"]
 
 
-def _is_less(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+def is_less(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """True where `a` comes before `b` in sorted rows, at whose end NaN is."""
     if not a.dtype.is_float:
         return prim.LT.make(a, b)
@@ -52,9 +52,9 @@ def searchsorted(
             with tb.while_(load(low, *i) < load(high, 0)):
                 middle = tb.let("middle", load(low, *i) + (load(high, 0) - load(low, *i)) // 2)
                 here = load(row, *(i[:-1] if row.ndim > 1 else ()), middle)
-                before = _is_less(here, load(given, *i))
+                before = is_less(here, load(given, *i))
                 if right:
-                    before = prim.Not.make(_is_less(load(given, *i), here))
+                    before = prim.Not.make(is_less(load(given, *i), here))
                 with tb.if_(before):
                     with tb.then():
                         tb.store(low, i, middle + 1)
