@@ -32,8 +32,8 @@ __all__ = ["argsort", "sort", "topk"]
 class _Row:
     """A row of a tensor, along an axis, and its places in an order that becomes sorted.
 
-    Runs of `width` places that are in order are merged by two, from `order` into `scratch` and
-    back, until one is the whole row.
+    Runs of places that are in order are merged by two, from `order` into `scratch` and back. Each
+    time they are twice as long, until one is the whole row.
     """
 
     def __init__(

@@ -120,3 +120,21 @@ class Doubtful:
     np.testing.assert_array_equal(rx.jit(made).main(one, two), one + two)
     with pytest.raises(rx.VMError, match="cannot take these operands"):
         rx.jit(made).main(np.ones((4, 3), "float32"), two)
+
+
+def test_what_goes_wrong_in_a_prim_func_is_shown_at_the_operator():
+    mod = from_source("""
+@I.ir_module
+class Taken:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+        y = R.take(x, i)
+        return y
+""")
+    made = LegalizeOps()(mod)
+    assert prim_funcs(made)
+    with pytest.raises(rx.VMError, match="index 7 is outside of dimension 0") as caught:
+        rx.jit(made).main(np.ones(4, "float32"), np.array([0, 7]))
+    span = caught.value.span
+    assert span is not None
+    assert (span.line, span.column, span.end_column) == (6, 13, 25)

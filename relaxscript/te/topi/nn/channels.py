@@ -13,6 +13,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.tensor import INJECTIVE
+from relaxscript.te.topi.transform import reshaped
 
 __all__ = ["flatten", "pixel_shuffle"]
 
@@ -30,15 +31,7 @@ def flatten(data: Tensor) -> Any:
     samples, *sizes = data.shape
     length = math.prod(sizes, start=prim.const(1, samples.dtype))
 
-    def element(i: PrimExpr, j: PrimExpr) -> PrimExpr:
-        places: list[PrimExpr] = []
-        for size in reversed(sizes[1:]):
-            places.append(j % size)
-            j = j // size
-        found: PrimExpr = data[(i, *([j] if sizes else []), *reversed(places))]
-        return found
-
-    return compute((samples, simplify(length)), element, name="tensor", tag=INJECTIVE)
+    return reshaped(data, (samples, simplify(length)), "tensor")
 
 
 @report_as("topi")
