@@ -61,7 +61,7 @@ from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 from .known_functions import KnownFunctions
 from .normal_form import Normalizer
 from .scope import OpenFunction, own_module
-from .te_calls import TEArguments, call_of, make_te_function
+from .te_calls import TEArguments, call_of, check_variables, make_te_function, name_of
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
@@ -357,11 +357,11 @@ class BlockBuilder(Normalizer):
         arguments as they are; it gives one tensor or a list of them. Raises `DiagnosticError`.
         """
         with self._blame_caller():
+            name = name_of(func, primfunc_name_hint)
             arguments = TEArguments(self.struct_info)
             given = arguments.convert(args), arguments.convert(kwargs)
-            name = str(primfunc_name_hint or getattr(func, "__name__", ""))
-            name = name if name.isidentifier() else "te_func"  # a lambda is no name
             made = make_te_function(arguments, func(*given[0], **given[1]), name, primfunc_attrs)
+            check_variables(made, name, self.is_in_scope)
             gvar = self.add_func(made.function, name)
             return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
 

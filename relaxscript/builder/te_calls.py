@@ -9,11 +9,22 @@ Source: TVM `relax.BlockBuilder.call_te`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
-from relaxscript.ir.relax import Call, Expr, GlobalVar, PrimValue, ShapeExpr, Tuple, TupleGetItem
+from relaxscript.ir.relax import (
+    Call,
+    Expr,
+    GlobalVar,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
 from relaxscript.ir.struct_info import (
     PrimStructInfo,
     ShapeStructInfo,
@@ -26,8 +37,12 @@ from relaxscript.ir.vdevice import VDevice
 from relaxscript.ir.walk import substitute, walk
 from relaxscript.op.calls import call_tir
 from relaxscript.te import Tensor, placeholder, prim_func_of, topi
+from relaxscript.te.prim_func import variables_of
+from relaxscript.tir_builder import describe
 
-__all__ = ["TEArguments", "TEFunction", "call_of", "make_te_function"]
+__all__ = [
+    "TEArguments", "TEFunction", "call_of", "check_variables", "make_te_function", "name_of",
+]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
 
@@ -70,22 +85,16 @@ class TEArguments:
             case _, TupleStructInfo(fields):
                 count = len(fields)
                 return tuple(self.convert(TupleGetItem.make(value, k)) for k in range(count))
-            case _, TensorStructInfo(dims=dims) as info if dims is not None:
+            case _, TensorStructInfo(dims=dims) as info if (
+                dims is not None and not info.dtype.is_void
+            ):
                 return self.tensor(value, info)
             case _, PrimStructInfo(value=scalar) if scalar is not None:
                 return self.scalar(scalar)
             case _, ShapeStructInfo(values=values) if values is not None:
                 return [self.scalar(dim) for dim in values]
-            case _, TensorStructInfo():
-                raise OperandError(
-                    "args", "has no known shape", code="RX0203",
-                    message="a tensor expression is made for operands of known shapes",
-                    help='give it one: `R.match_cast(x, R.Tensor(("n", 4), "float32"))`',
-                )  # fmt: skip
-        raise OperandError(
-            "args", "is no operand of a tensor expression", code="RX0203",
-            message="a tensor expression takes tensors, shapes, scalars of known value and tuples",
-        )  # fmt: skip
+            case _, info:
+                raise _no_operand(value, info)
 
     def tensor(self, value: Expr, info: TensorStructInfo) -> Tensor:
         """A placeholder for an operand: A, B, C ..."""
@@ -105,6 +114,26 @@ class TEArguments:
         return substitute(e, self.variables) if self.variables else e
 
 
+def _no_operand(value: Expr, info: StructInfo) -> OperandError:
+    """The mistake of an operand that no tensor stands for."""
+    if not isinstance(info, TensorStructInfo):
+        return OperandError(
+            "args", f"is {info.noun}", code="RX0203",
+            message="a tensor expression takes tensors, shapes, scalars of known value and tuples "
+            "of them",
+        )  # fmt: skip
+    name = value.name_hint if isinstance(value, Var) else "x"
+    dtype = DataType("float32") if info.dtype.is_void else info.dtype
+    known = f'R.Tensor((n, 4), "{dtype}")'
+    if info.dims is not None:
+        known = str(info.replace(dtype=dtype))
+    return OperandError(
+        "args", f"is {info}", code="RX0203",
+        message="a tensor expression is made for operands of known shape and dtype",
+        help=f"check it first: `R.match_cast({name}, {known})`",
+    )  # fmt: skip
+
+
 class TEFunction(NamedTuple):
     """A PrimFunc, the results of a call of it, and the variables that it takes as scalars."""
 
@@ -122,17 +151,20 @@ def make_te_function(
     Results have the dimensions of the caller; scalars are the caller's, too. Raises `OperandError`
     for what is no tensor.
     """
+    _check_attributes(attrs)
     inputs = [tensor for _, tensor in arguments.tensors]
-    results = list(made) if isinstance(made, (list, tuple)) else [made]
-    for result in results:
-        if not isinstance(result, Tensor):
-            raise OperandError(
-                "func", f"gives {type(result).__name__}", code="RX0203",
-                message=f"`{name}` gives a tensor or a list of tensors, "
-                f"this is a Python {type(result).__name__}",
-            )  # fmt: skip
-    outputs = [topi.identity(t) if t in inputs else t for t in results]
-    scalars = _unbound([*inputs, *outputs], arguments.variables.values())
+    outputs: list[Tensor] = []
+    for tensor in _results(made, name):
+        # A parameter is written once, and read or written.
+        outputs.append(topi.identity(tensor) if tensor in (*inputs, *outputs) else tensor)
+    # What a function knows of the caller, beside its arguments, is given to the PrimFunc, too.
+    own = set(arguments.variables.values())
+    captured = [var for var in variables_of([*inputs, *outputs]) if var not in own]
+    for var in captured:
+        arguments.scalar(var)
+    inside = arguments.variables if captured else {}
+    shapes = [[substitute(d, inside) for d in t.shape] for t in (*inputs, *outputs)]
+    scalars = _unbound(shapes, arguments.variables.values())
     function = prim_func_of([*inputs, *scalars, *outputs], name, private=True, attrs=attrs)
     back = {own: var for var, own in arguments.variables.items()}
     infos = tuple(
@@ -143,17 +175,69 @@ def make_te_function(
         for t in outputs
     )  # fmt: skip
     return TEFunction(
-        function, infos, tuple(back[v] for v in scalars), isinstance(made, (list, tuple))
-    )
+        substitute(function, inside) if captured else function, infos,
+        tuple(back[v] for v in scalars), isinstance(made, (list, tuple)),
+    )  # fmt: skip
+
+
+def check_variables(made: TEFunction, name: str, is_known: Callable[[PrimVar], bool]) -> None:
+    """Refuse results whose dimensions have no value where the PrimFunc is called."""
+    for var in (v for info in (*made.results, *made.scalars) for v in walk(info)):
+        if isinstance(var, PrimVar) and not is_known(var):
+            raise OperandError(
+                "func", f"has `{var.name}`", code="RX0305",
+                message=f"`{name}` makes a tensor of the variable `{var.name}`, which has no value "
+                "where it is called", help="make it of the dimensions of its arguments",
+            )  # fmt: skip
+
+
+def _check_attributes(attrs: Any) -> None:
+    if attrs is not None and not isinstance(attrs, Mapping):
+        raise OperandError(
+            "primfunc_attrs", f"is {describe(attrs)}", code="RX0103",
+            message="`primfunc_attrs` are the attributes of a PrimFunc by their names",
+            help='write for example `primfunc_attrs={"op_pattern": 0}`',
+        )  # fmt: skip
+
+
+def _results(made: Any, name: str) -> list[Tensor]:
+    """The tensors that a function of Python gave."""
+    results = list(made) if isinstance(made, (list, tuple)) else [made]
+    for result in results or [made]:
+        if not isinstance(result, Tensor):
+            what = describe(result) if results else "nothing"
+            raise OperandError(
+                "func", f"gives {what}", code="RX0203",
+                message=f"`{name}` gives {what} where a tensor or a list of tensors is needed",
+                help="end it with `return` and the tensor" if made is None else None,
+            )  # fmt: skip
+    return results
+
+
+def name_of(function: Any, wanted: Any = None) -> str:
+    """The name of the PrimFunc of a function of Python; raises `OperandError` for what is none."""
+    if wanted is not None:
+        if isinstance(wanted, str) and wanted.isidentifier() and not iskeyword(wanted):
+            return wanted
+        raise OperandError(
+            "primfunc_name_hint", "is no name", code="RX0103",
+            message=f"`primfunc_name_hint` is the name of a PrimFunc, and {wanted!r} is none",
+        )  # fmt: skip
+    while hasattr(function, "func"):  # what `functools.partial` has made of it
+        function = function.func
+    name = getattr(function, "__name__", "")
+    return name if name.isidentifier() and not iskeyword(name) else "te_func"
 
 
 def _outside(dim: PrimExpr, back: Mapping[PrimVar, PrimVar]) -> PrimExpr:
     return as_dimension(substitute(dim, back) if back else dim)
 
 
-def _unbound(tensors: Sequence[Tensor], known: Iterable[PrimVar]) -> list[PrimVar]:
+def _unbound(
+    shapes: Iterable[Iterable[PrimExpr]], known: Iterable[PrimVar]
+) -> list[PrimVar]:  # fmt: skip
     """The variables that are no whole dimension of a tensor: the PrimFunc is given their values."""
-    bound = {dim for tensor in tensors for dim in tensor.shape if isinstance(dim, PrimVar)}
+    bound = {dim for shape in shapes for dim in shape if isinstance(dim, PrimVar)}
     return [var for var in known if var not in bound]
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, converted
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import Described, DiagnosticError, OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim_checks import reason, shorten
 from relaxscript.ir.relax import (
     Call,
@@ -84,8 +85,10 @@ def wrong_kind(operand: str, info: StructInfo | None, wanted: str) -> OperandErr
 def not_an_operand(operand: str, value: Any, wanted: str) -> OperandError:
     """The error for a Python value that is no Relax expression."""
     shown = "None" if value is None else f"a Python `{type(value).__name__}`"
-    shown = "a function of Python" if callable(value) and not isinstance(value, type) else shown
-    shown = "a module" if isinstance(value, IRModule) else shown  # which is callable, too
+    shown = value.describe() if isinstance(value, Described) else shown
+    is_function = callable(value) and not isinstance(value, (type, Node))
+    shown = "a function of Python" if is_function else shown
+    shown = "a module" if isinstance(value, IRModule) else shown
     listed = isinstance(value, (list, tuple)) and wanted in ("tensor", "scalar")
     computed = listed and any(isinstance(item, Expr) for item in value)
     help = f"make a tensor of it: `R.const({operand})`" if listed else None

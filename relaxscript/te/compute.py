@@ -62,12 +62,12 @@ def shape_of(shape: Any) -> tuple[PrimExpr, ...]:
     given = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = []
     for axis, size in enumerate(given):
-        e = as_element(size)
+        try:
+            e = as_element(size)
+        except OperandError as error:
+            raise _no_dimension(axis, error.said) from None
         if not e.dtype.is_integer or e.dtype.lanes != 1:
-            raise OperandError(
-                f"shape[{axis}]", f"is {e.dtype}", code="RX0502",
-                message=f"a dimension is an integer, and axis {axis} is {e.dtype}",
-            )  # fmt: skip
+            raise _no_dimension(axis, f"is {e.dtype}")
         if isinstance(e, prim.IntImm) and e.value < 0:
             raise OperandError(
                 f"shape[{axis}]", f"is {e.value}", code="RX0502",
@@ -75,6 +75,13 @@ def shape_of(shape: Any) -> tuple[PrimExpr, ...]:
             )  # fmt: skip
         found.append(e)
     return tuple(found)
+
+
+def _no_dimension(axis: int, fact: str) -> OperandError:
+    return OperandError(
+        f"shape[{axis}]", fact, code="RX0502",
+        message=f"a dimension is an integer, and axis {axis} {fact}",
+    )  # fmt: skip
 
 
 @report_as("te")

@@ -17,12 +17,12 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
 from relaxscript.ir.tir import Buffer, BufferStore, IterVar, PrimFunc, Range, Stmt
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
-from relaxscript.ir.walk import rewrite, substitute
+from relaxscript.ir.walk import free_vars, rewrite, substitute
 from relaxscript.tir_builder import TIRBuilder, make_buffer
 
 from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor
 
-__all__ = ["create_prim_func", "prim_func_of"]
+__all__ = ["create_prim_func", "prim_func_of", "variables_of"]
 
 
 @report_as("te")
@@ -72,6 +72,25 @@ def _operations(tensors: Iterable[Tensor]) -> list[Operation]:
             stack.append((op, True))
             stack += [(t.op, False) for t in reversed(op.input_tensors)]
     return list(found)
+
+
+def variables_of(tensors: Iterable[Tensor]) -> list[Var]:
+    """The variables of scalars that some tensors and all that they read depend on."""
+    used: dict[Node, None] = {}
+    for op in _operations(tensors):
+        mine: set[Node] = set()
+        parts: list[Node] = [dim for tensor in op.outputs for dim in tensor.shape]
+        match op:
+            case ComputeOp():
+                axes = (*op.axis, *op.reduce_axis)
+                mine |= {axis.var for axis in axes}
+                parts += [*op.body, *(axis.dom for axis in axes if axis.dom is not None)]
+                for e in op.body[:1]:
+                    mine |= {*e.combiner.lhs, *e.combiner.rhs} if isinstance(e, Reduce) else set()
+            case ExternOp():
+                parts.append(op.body)
+        used |= {v: None for part in parts for v in free_vars(part) if v not in mine}
+    return [var for var in used if isinstance(var, Var) and var.dtype.kind != "handle"]
 
 
 def _check_given(order: Iterable[Operation], tensors: Sequence[Tensor]) -> None:

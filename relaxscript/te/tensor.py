@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from relaxscript.arith import YES, Facts, format_expr, prove
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import Described, OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node, field, node
@@ -33,10 +33,17 @@ __all__ = [
 TENSOR_OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
-class TensorArithmetic:
+class TensorArithmetic(Described):
     """Python's operators on tensors, element by element; shapes broadcast as in numpy."""
 
     __slots__ = ()
+
+    @property
+    def advice(self) -> str | None:
+        return None
+
+    def describe(self) -> str:
+        return "a tensor of tensor expressions"
 
     def __add__(self, other: TensorLike) -> Any:
         return TENSOR_OPERATORS["+"](self, other)

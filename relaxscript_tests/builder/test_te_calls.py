@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript import relax, te
+from relaxscript import relax, te, tir
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source, relax as R
@@ -71,6 +71,39 @@ def test_shapes_and_scalars_are_given_as_scalars_of_the_prim_func():
     np.testing.assert_array_equal(result, [13, 13, 23, 23])
 
 
+def test_what_a_function_knows_of_the_caller_is_given_to_the_prim_func():
+    n, m = tir.Var("n", "int64"), tir.Var("m", "int64")
+    x, s = variable("x", R.Tensor((n,), "float32")), variable("s", R.Shape((m,)))
+
+    def divided(a):
+        return te.compute((n,), lambda i: a[i] / (n + m).astype("float32"))
+
+    made = module_of([x, s], lambda bb: bb.emit_te(divided, x))
+    assert "tir_vars=R.shape([m])" in made.script()
+    assert made["divided"].buffer_map[made["divided"].params[0]].shape[0].name == "n"
+    result = rx.jit(made).main(np.array([10, 20], "float32"), (8,))
+    np.testing.assert_array_equal(result, [1, 2])
+
+
+def test_a_result_that_is_given_twice_is_written_twice():
+    x = variable("x", R.Tensor((4,), "float32"))
+
+    def twice(a):
+        b = topi.exp(a)
+        return b, b
+
+    made = module_of([x], lambda bb: bb.emit_te(twice, x))
+    a, b = rx.jit(made).main(np.zeros(4, "float32"))
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["two words", "for", 3])
+def test_a_name_that_is_none_is_refused(name):
+    x = variable("x", R.Tensor((4,), "float32"))
+    with pytest.raises(DiagnosticError, match="`primfunc_name_hint` is the name of a PrimFunc"):
+        module_of([x], lambda bb: bb.emit_te(topi.exp, x, primfunc_name_hint=name))
+
+
 def test_several_results_are_a_tuple():
     x = variable("x", R.Tensor((4,), "float32"))
     made = module_of([x], lambda bb: bb.emit_te(lambda a: [topi.exp(a), a], x))
@@ -94,9 +127,16 @@ def test_names_and_attributes_of_the_function_may_be_given():
 @pytest.mark.parametrize(
     ("info", "function", "message"),
     [
-        (R.Tensor(ndim=1, dtype="float32"), topi.exp, "operands of known shapes"),
+        (R.Tensor(ndim=1, dtype="float32"), topi.exp, "operands of known shape and dtype"),
         (R.Object(), topi.exp, "takes tensors, shapes, scalars of known value and tuples"),
-        (R.Tensor((2,), "float32"), lambda a: 3, "this is a Python int"),
+        (R.Tensor((2,)), topi.exp, r'R\.match_cast\(x, R\.Tensor\(\(2,\), "float32"\)\)'),
+        (R.Tensor((2,), "float32"), lambda a: [], "gives nothing"),
+        (
+            R.Tensor((2,), "float32"),
+            lambda a: te.compute((te.var("m"),), lambda i: a[i]),
+            "makes a tensor of the variable `m`, which has no value",
+        ),
+        (R.Tensor((2,), "float32"), lambda a: 3, "`te_func` gives a Python int"),
     ],
 )
 def test_what_cannot_be_a_tensor_expression_is_refused(info, function, message):

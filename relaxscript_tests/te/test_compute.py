@@ -256,7 +256,7 @@ def test_names_are_used_once():
         ),
         (lambda x: te.extern((4,), [x], lambda ins, outs: 3), "gives statements, or one call"),
         (lambda x: te.extern((4,), [], lambda ins, outs: 3), "say no one dtype"),
-        (lambda x: x + te.placeholder((4,)), "one tensor has 3 elements there, another 4"),
+        (lambda x: x + te.placeholder((4,)), "`x` has 3 elements there, `placeholder` has 4"),
     ],
 )
 def test_a_mistake_names_the_axis_of_the_tensor(mistake, message):

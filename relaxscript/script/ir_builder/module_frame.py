@@ -10,6 +10,7 @@ from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import BaseFunc, ExternFunc, GlobalVar, remember_struct_info
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 
 from .base import Frame, IRBuilder, builder_error, innermost
 
@@ -25,6 +26,8 @@ class ModuleFrame(Frame):
         self.global_vars: dict[str, GlobalVar] = {}
         self.functions: dict[str, Any] = {}
         self.signatures: dict[str, StructInfo] = {}
+        # The functions that were made on the way, by their hashes.
+        self.made: dict[int, list[GlobalVar]] = {}
         self.attrs: dict[str, Any] = {}
         self.global_infos: dict[str, tuple[Any, ...]] = {}
 
@@ -69,6 +72,22 @@ class ModuleFrame(Frame):
             self.global_vars[name] = GlobalVar(name)
         self.functions[name] = function
         self.signatures[name] = function_struct_info(function)
+
+    def add(self, function: Any, wanted: str, taken: str) -> GlobalVar:
+        """The name of a function that was made; one that is equal under such a name is shared.
+
+        The function that is open is called `taken`, and gets its place in the module at its end.
+        """
+        alike = self.made.setdefault(structural_hash(function), [])
+        for var in alike:
+            known = self.functions[var.name_hint]
+            if var.name_hint.startswith(wanted) and structural_equal(known, function):
+                return var
+        names = (wanted, *(f"{wanted}_{number}" for number in range(1, len(self.global_vars) + 2)))
+        name = next(name for name in names if name != taken and name not in self.global_vars)
+        self.define(name, function)
+        alike.append(self.global_vars[name])
+        return self.global_vars[name]
 
     def add_attrs(self, attrs: Mapping[str, Any], allow_overwrite: bool) -> None:
         """Attributes of the module; one that is there already is replaced only when allowed."""

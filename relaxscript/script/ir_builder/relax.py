@@ -37,7 +37,7 @@ from .relax_frames import (
 __all__ = [
     "Callable", "Else", "ExternFunc", "If", "Object", "Prim", "Shape", "ShapeExpr", "Tensor",
     "Then", "Tuple", "TupleGetItem", "arg", "const", "dataflow", "dtype", "emit",
-    "emit_match_cast", "emit_var_binding", "emit_with_sinfo", "func_attr", "func_name",
+    "emit_match_cast", "emit_te", "emit_var_binding", "emit_with_sinfo", "func_attr", "func_name",
     "func_ret_struct_info", "func_ret_value", "function", "output", "prim_value", "shape", "str",
     "tuple", *_devices, *_operators,
 ]  # fmt: skip
@@ -95,6 +95,14 @@ def emit(value: _Any, annotate_struct_info: _Any = None) -> _Var:
 def emit_match_cast(value: _Any, struct_info: _Any) -> _Var:
     """A value that is checked at run time, and binds new shape variables."""
     return _function_frame("R.emit_match_cast").cast(value, struct_info)
+
+
+def emit_te(func: _Any, *args: _Any, **kwargs: _Any) -> _Call:
+    """The call of a PrimFunc, which the module gets, of what `func` gives for the arguments.
+
+    `func` takes a `te.Tensor` for each tensor. It is bound by `R.emit`.
+    """
+    return _function_frame("R.emit_te").call_te(func, *args, **kwargs)
 
 
 def emit_var_binding(value: _Any) -> _Var:

@@ -7,10 +7,13 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
+from relaxscript.ir.module import ModuleFunction
 from relaxscript.ir.relax import (
     Attrs,
+    Call,
     Expr,
     Function,
+    GlobalVar,
     If,
     LeafExpr,
     SeqExpr,
@@ -39,6 +42,9 @@ __all__ = [
 class _FunctionBuilder(BlockBuilder):
     """A BlockBuilder whose function gets its parameters, name and attributes one by one."""
 
+    module: ModuleFrame | None = None
+    own_name = ""
+
     def blame_caller(self) -> AbstractContextManager[None]:
         """Mistakes inside are those of the line of Python that called."""
         return self._blame_caller()
@@ -50,6 +56,13 @@ class _FunctionBuilder(BlockBuilder):
         except TypeError:
             message = f"a Python {type(value).__name__} is no value of a Relax function"
             raise builder_error("RX0201", message) from None
+
+    def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
+        """Add a function to the module around; one that is there already is shared."""
+        assert self.module is not None, "who calls has asked for it"
+        var = self.module.add(func, func_name, self.own_name)
+        self.signatures[var.name_hint] = self.module.signatures[var.name_hint]
+        return var
 
     def add_parameter(self, param: Var) -> None:
         frame = self._frames[-1]
@@ -127,6 +140,7 @@ class FunctionFrame(Frame):
             )  # fmt: skip
         self.module = around
         if around is not None:
+            self.writer.module = around
             self.writer.signatures.update(around.signatures)
         self.writer.begin_function("", (), self.is_pure)
         return self
@@ -160,7 +174,7 @@ class FunctionFrame(Frame):
     def set_name(self, name: str) -> None:
         if self.name:
             raise builder_error("RX0302", f"the function is called `{self.name}` already")
-        self.name = name
+        self.name = self.writer.own_name = name
 
     def add_attrs(self, attrs: Mapping[str, Any]) -> None:
         for key, value in attrs.items():
@@ -188,6 +202,16 @@ class FunctionFrame(Frame):
         """A value that is checked at run time."""
         self.check_open()
         return self.writer.match_cast(self.operand(value), struct_info_of(info))
+
+    def call_te(self, func: Any, *args: Any, **kwargs: Any) -> Call:
+        """The call of a PrimFunc that a function of tensor expressions describes."""
+        self.check_open()
+        if self.module is None:
+            raise builder_error(
+                "RX0105", "`R.emit_te` makes a PrimFunc, and a function on its own has no place "
+                "for it", "write the function in `with I.ir_module():`",
+            )  # fmt: skip
+        return self.writer.call_te(func, *args, **kwargs)
 
     def emit_binding(self, binding: Any) -> Var:
         """A binding as it is."""

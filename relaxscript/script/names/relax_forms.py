@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from relaxscript.builder import BlockBuilder
 from relaxscript.dtypes import DataType, converted, is_dtype
 from relaxscript.errors import AdvisedValueError, Diagnostic, DiagnosticError, did_you_mean
 from relaxscript.errors.user_frame import caller_span
@@ -26,7 +27,7 @@ from .annotations import as_struct_info
 from .safe_callables import safe_callables
 
 __all__ = [
-    "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "func_attr",
+    "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "emit_te", "func_attr",
     "match_cast", "match_shape", "output", "outputs", "prim_value", "shape", "str", "tuple",
 ]  # fmt: skip
 
@@ -60,6 +61,28 @@ def output(*names: Any) -> None:
 
 
 outputs = output
+
+
+def emit_te(func: Any, *args: Any, **kwargs: Any) -> ir.Call:
+    """A call of the PrimFunc that a function of tensor expressions describes.
+
+    `func` is run now, with a `te.Tensor` for each tensor among the arguments; it gives one tensor
+    or a list of them. `primfunc_name_hint` and `primfunc_attrs` are of the PrimFunc. It has a
+    meaning in scripts, inside an `IRBuilder`, and in functions of a BlockBuilder.
+    """
+    frames = builder_forms()
+    if frames is not None:
+        made: ir.Call = frames.emit_te(func, *args, **kwargs)
+        return made
+    builder = BlockBuilder.current()
+    if builder is None:
+        raise DiagnosticError(
+            Diagnostic(
+                "RX0105", "`R.emit_te` belongs in a Relax function", caller_span(),
+                help="call it in a script, or write `bb.emit_te(func, x)`",
+            )
+        )  # fmt: skip
+    return builder.call_te(func, *args, **kwargs)
 
 
 def func_attr(attrs: Mapping[str, Any]) -> None:  # type: ignore[valid-type]

@@ -16,7 +16,7 @@ from relaxscript.analysis.derive import function_struct_info
 from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.relax import ExternFunc, Function, GlobalVar
-from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.ir.structural_equality import structural_equal, structural_hash
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 
@@ -26,7 +26,8 @@ from .module_context import ModuleContext
 from .script_context import ScriptContext
 
 __all__ = [
-    "adopt", "adopt_as", "adopt_member", "called_names", "foreign_device", "macro_of_module",
+    "adopt", "adopt_as", "adopt_made", "adopt_member", "called_names", "foreign_device",
+    "macro_of_module",
     "with_symbol",
 ]  # fmt: skip
 
@@ -90,6 +91,21 @@ def adopt_as(
     module.captured.append((value, node))
     module.known_objects.setdefault(id(value), (value, module.global_vars[name]))
     return with_symbol(value, name)
+
+
+def adopt_made(module: ModuleContext, function: PrimFunc, name: str) -> GlobalVar:
+    """The name in the module of a function that was made for it: `name`, or one like it.
+
+    One that is equal to a function made before under such a name is that function.
+    """
+    alike = module.made.setdefault(structural_hash(function), [])
+    for known, var in alike:
+        if var.name_hint.startswith(name) and structural_equal(known, function):
+            return var
+    var = _enter(module, function, module.free_name(name))
+    alike.append((function, var))
+    module.known_objects[id(function)] = (function, var)
+    return var
 
 
 def check_whole(cx: ScriptContext, function: Any, node: ast.expr) -> None:

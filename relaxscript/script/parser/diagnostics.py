@@ -145,7 +145,7 @@ class SourceReporter:
             # while the node that called back is nearer.
             far, near = caller_span(), self.span(node)
             for found in error.diagnostics:
-                self.record(replace(found, span=near) if found.span == far else found)
+                self.record(move_blame(found, far, near))
             raise Failed from None
         except UnplacedError as error:
             raise self.report(error.diagnostic("this", self.span(node), {})) from None
@@ -165,11 +165,19 @@ class SourceReporter:
             raise self.error(node, code, message, labels=raised) from error
 
 
+def move_blame(diagnostic: Diagnostic, far: Span | None, near: Span) -> Diagnostic:
+    """A diagnostic that blames `near` where it blamed `far`."""
+    if diagnostic.span != far:
+        return diagnostic
+    labels = tuple(Label(near if at == far else at, text) for at, text in diagnostic.labels)
+    return replace(diagnostic, span=near, labels=labels)
+
+
 def in_words(reason: str) -> str:
     """Python's words on a value, without the names of the classes that we make values of."""
     ours = {cls.__name__ for cls in (*every_kind(Node), *every_kind(ScalarType))}
     return re.sub(
-        r"(?:object of type )?'(\w+)'(?: objects?)?",
+        r"(?<!attribute )(?:object of type )?'(\w+)'(?: objects?)?",
         lambda named: "what is known only later" if named[1] in ours else named[0],
         reason,
     )

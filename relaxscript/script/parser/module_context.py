@@ -46,6 +46,8 @@ class ModuleContext:
         self.captured: list[tuple[Any, ast.expr]] = []
         # What was taken in by its identity; the object is kept so that no other gets its address.
         self.known_objects: dict[int, tuple[Any, GlobalVar]] = {}
+        # What was made while the module was read, by its hash.
+        self.made: dict[int, list[tuple[Any, GlobalVar]]] = {}
         self._adopted_vars: dict[str, GlobalVar] = {}
         self._mentions: dict[str, list[str]] = {}
         self.itself = ModuleName(self)
@@ -63,7 +65,8 @@ class ModuleContext:
     def free_name(self, wanted: str, taken: Container[str] = ()) -> str:
         """`wanted`, with a number behind it where that is taken."""
         name, number = wanted, 0
-        while name in self.global_vars or name in self.adopted or name in taken:
+        known = (self.global_vars, self.adopted, self.macros, taken)
+        while any(name in names for names in known):
             number += 1
             name = f"{wanted}_{number}"
         return name

@@ -19,7 +19,7 @@ from .script_context import ScriptContext
 
 __all__ = [
     "call_python", "check_signature", "parse_arguments", "parse_call", "parse_keywords",
-    "without_parentheses",
+    "signature_of", "without_parentheses",
 ]  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def check_signature(
 
 @lru_cache(maxsize=256)
 def signature_of(callee: Any) -> Signature | None:
-    """The signature of a form of ours, where Python knows it; scripts call few forms often."""
+    """The signature of a callable, where Python knows it; scripts call few forms often."""
     try:
         return signature(callee)
     except (TypeError, ValueError):

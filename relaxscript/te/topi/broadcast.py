@@ -36,22 +36,25 @@ def is_one(size: PrimExpr) -> bool:
     return isinstance(size, IntImm) and size.value == 1
 
 
-def broadcast_shapes(callee: str, shapes: Sequence[Sequence[PrimExpr]]) -> list[PrimExpr]:
-    """The shape of what broadcasts to a common shape.
+def broadcast_shapes(
+    callee: str, shapes: Sequence[Sequence[PrimExpr]], names: Sequence[str] = ()
+) -> list[PrimExpr]:
+    """The shape of what broadcasts to a common shape; `names` are those of the tensors.
 
     Raises `OperandError` for axes of sizes that differ, or that are not known to be one size.
     """
     ndim = max(map(len, shapes), default=0)
     found: list[PrimExpr] = []
+    words = [f"`{name}`" for name in names] or ["one tensor", *["another"] * len(shapes)]
     for axis in range(-ndim, 0):
-        sizes = [s[axis] for s in shapes if len(s) >= -axis]
-        longest = next((s for s in sizes if not is_one(s)), sizes[0])
-        for other in sizes:
-            if not is_one(other) and prove_equal(longest, other) is not YES:
+        sizes = [(s[axis], word) for s, word in zip(shapes, words) if len(s) >= -axis]
+        longest, word = next((given for given in sizes if not is_one(given[0])), sizes[0])
+        for size, other in sizes:
+            if not is_one(size) and prove_equal(longest, size) is not YES:
                 raise OperandError(
-                    "shape", f"has {format_expr(other)}", code="RX0203",
-                    message=f"`{callee}` cannot broadcast axis {axis}: one tensor has "
-                    f"{format_expr(longest)} elements there, another {format_expr(other)}",
+                    "shape", f"has {format_expr(size)}", code="RX0203",
+                    message=f"`{callee}` cannot broadcast axis {axis}: {word} has "
+                    f"{format_expr(longest)} elements there, {other} has {format_expr(size)}",
                 )  # fmt: skip
         found.append(longest)
     return found
@@ -81,10 +84,11 @@ def elementwise(
 ) -> Any:  # fmt: skip
     """The tensor of `function` of the elements of operands, or the scalar where all are scalars."""
     given = [_operand(e) for e in operands]
-    shapes = [e.shape for e in given if isinstance(e, Tensor)]
-    if not shapes:
+    tensors = [e for e in given if isinstance(e, Tensor)]
+    if not tensors:
         return as_element(function(*given))
-    return elements(broadcast_shapes(callee, shapes), function, given, name, tag)
+    shape = broadcast_shapes(callee, [t.shape for t in tensors], [t.name for t in tensors])
+    return elements(shape, function, given, name, tag)
 
 
 def elements(
@@ -116,7 +120,7 @@ def _operand(value: Any) -> Any:
 def broadcast_to(data: Tensor, shape: Sequence[Any]) -> Any:
     """A tensor repeated along axes of size 1, and along further axes before its own."""
     wanted = shape_of(shape)
-    common = broadcast_shapes("topi.broadcast_to", [data.shape, wanted])
+    common = broadcast_shapes("topi.broadcast_to", [data.shape, wanted], [data.name, "shape"])
     if len(common) > len(wanted):
         raise OperandError(
             "shape", f"has {len(wanted)} axes", also={"data": f"has {data.ndim}"}, code="RX0203",

@@ -57,7 +57,7 @@ def product_shape(
             message=f"`{callee}` sums over {format_expr(inner)} elements of one tensor and "
             f"{format_expr(rows)} of the other",
         )  # fmt: skip
-    shape = broadcast_shapes(callee, [a.shape[:-2], b.shape[:-2]])
+    shape = broadcast_shapes(callee, [a.shape[:-2], b.shape[:-2]], [a.name, b.name])
     shape += [a.shape[_axis(a, -2, transpose_a)]] if a.ndim > 1 else []
     return shape + ([b.shape[_axis(b, -1, transpose_b)]] if b.ndim > 1 else [])
 

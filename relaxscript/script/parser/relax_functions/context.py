@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from relaxscript.builder import BlockBuilder
-from relaxscript.errors import Diagnostic, Edit, Span
+from relaxscript.errors import Diagnostic, Edit, Label, Span
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Attrs, Var
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
@@ -17,7 +17,7 @@ from relaxscript.script.parser.fixits import between
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.script_context import Language, ScriptContext
 
-__all__ = ["DataflowLocal", "Header", "RelaxContext"]
+__all__ = ["DataflowLocal", "Header", "RelaxContext", "TEOperand"]
 
 
 class DataflowLocal(NamedTuple):
@@ -26,6 +26,14 @@ class DataflowLocal(NamedTuple):
     outputs: list[str]
     block: ast.With
     written: ast.Call | None
+
+
+class TEOperand(NamedTuple):
+    """An argument of a function of tensor expressions: the tensor it is there, and what it is."""
+
+    name: str
+    span: Span
+    info: StructInfo
 
 
 @dataclass
@@ -106,6 +114,8 @@ class RelaxContext(ScriptContext):
         self.current: ast.stmt | None = None
         # The `x += y` that is being read as `x = x + y`.
         self.augmented: ast.AugAssign | None = None
+        # The tensors of the function of tensor expressions that is being run.
+        self.te_operands: Sequence[TEOperand] = ()
         self.returned = False
         self.has_result = False
         self.last_bound = ""
@@ -119,7 +129,7 @@ class RelaxContext(ScriptContext):
         self.hidden: set[str] = set()
 
     def complete(self, diagnostic: Diagnostic) -> Diagnostic:
-        diagnostic = super().complete(diagnostic)
+        diagnostic = self._with_te_operands(super().complete(diagnostic))
         node = self.augmented
         if node is None or not diagnostic.fix:
             return diagnostic
@@ -130,6 +140,15 @@ class RelaxContext(ScriptContext):
         new = f"{diagnostic.fix[0].new_text} {sign.strip()} {self.written(node.value)}"
         whole = f"{self.written(node.target)} = {new}"
         return replace(diagnostic, fix=(Edit(self.source.span(node), whole),))
+
+    def _with_te_operands(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic that speaks of tensors by their names shows which arguments they are."""
+        said = " ".join([diagnostic.message, *diagnostic.notes, *(t for _, t in diagnostic.labels)])
+        labels = tuple(
+            Label(span, f"`{name}` is this `{info}`")
+            for name, span, info in self.te_operands if f"`{name}`" in said
+        )  # fmt: skip
+        return replace(diagnostic, labels=(*diagnostic.labels, *labels))
 
     def known_names(self) -> list[str]:
         return [*super().known_names(), *self.dims]

@@ -34,6 +34,7 @@ from .name import find_name, undefined
 from .operand_errors import explain
 from .python_function import call_of_python, check_taken, explain_failure
 from .statement import parse_stmt
+from .tensor_expression import te_call
 
 __all__ = ["RELAX", "relax_context"]
 
@@ -62,6 +63,7 @@ def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
 
 # What forms mean that are functions of Python.
 _FORMS: Mapping[int, Callable[[RelaxContext, Any, ast.Call], Any]] = {
+    id(relax_forms.emit_te): lambda cx, callee, node: te_call(cx, node),
     id(relax_forms.match_cast): lambda cx, callee, node: match_cast_call(cx, node),
     id(relax_forms.match_shape): lambda cx, callee, node: match_shape_call(cx, node),
     id(relax_forms.shape): lambda cx, callee, node: shape_call(cx, node),
