@@ -45,11 +45,12 @@ from .prim import (
     match_dtypes,
 )
 from .prim_operators import BUILDERS, ScalarLike
+from .tir import Buffer
 
 __all__ = [
     "DEVICE_FUNCTIONS", "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed",
     "ceildiv", "if_then_else", "infinity", "match_operands", "max_value", "min_value",
-    "reinterpret",
+    "packed_operand", "reinterpret",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -183,15 +184,30 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> PrimExpr:
     return Call.make(DataType(dtype), INTRINSICS[name].op, operands)
 
 
+def packed_operand(value: Any) -> Any:
+    """An operand of a packed function; a buffer is handed over with its shape."""
+    if not isinstance(value, Buffer):
+        return value
+    strides: Any = 0
+    if value.strides:
+        strides = FUNCTIONS["tvm_stack_make_shape"](*value.strides)
+    return FUNCTIONS["tvm_stack_make_array"](
+        value.data, FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
+        value.ndim, const(0, value.dtype), value.elem_offset or 0,
+    )  # fmt: skip
+
+
 def call_packed(*args: Any) -> PrimExpr:
-    """A call of a packed function by its name, the first operand."""
-    operands = tuple(operand("call_packed", f"args[{i}]", v) for i, v in enumerate(args))
+    """A call of a packed function by its name, the first operand; others may be buffers."""
+    given = map(packed_operand, args)
+    operands = tuple(operand("call_packed", f"args[{i}]", v) for i, v in enumerate(given))
     return Call.make(INT32, op_named("tir.tvm_call_packed"), operands)
 
 
 def call_cpacked(*args: Any) -> PrimExpr:
     """A call of a packed function of C by its symbol, the first operand."""
-    operands = tuple(operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(args))
+    given = map(packed_operand, args)
+    operands = tuple(operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(given))
     return Call.make(INT32, op_named("tir.tvm_call_cpacked"), operands)
 
 

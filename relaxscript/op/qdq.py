@@ -29,7 +29,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.te import element, tensor as te
 from relaxscript.te.compute import compute
-from relaxscript.te.topi.broadcast import BROADCAST
+from relaxscript.te.topi.tag import BROADCAST
 
 from .numeric import accumulator
 from .pieces import apply_elementwise

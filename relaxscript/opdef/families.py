@@ -15,8 +15,8 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.te.topi.broadcast import BROADCAST, elements
-from relaxscript.te.topi.elementwise import ELEMWISE
+from relaxscript.te.topi.broadcast import elements
+from relaxscript.te.topi.tag import BROADCAST, ELEMWISE
 
 from .compute import ComputeContext
 from .context import InferContext

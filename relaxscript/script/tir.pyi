@@ -1252,7 +1252,7 @@ def call_llvm_pure_intrin(dtype: _DType | None, llvm_intrin_name: _Any, *args: _
     """A call of `tir.call_llvm_pure_intrin`."""
 
 def call_packed(*args: _Any) -> _PrimExpr:
-    """A call of a packed function by its name, the first operand."""
+    """A call of a packed function by its name, the first operand; others may be buffers."""
 
 def call_packed_lowered(func_name: _Any, *args: _Any) -> _PrimExpr:
     """A call of `tir.call_packed_lowered`, for which no code is made here."""

@@ -37,6 +37,7 @@ from .compute import (
     reduce_axis,
     shape_of,
     size_var,
+    tag_scope,
     thread_axis,
     var,
 )  # fmt: skip
@@ -51,5 +52,5 @@ __all__ = [
     "ComputeOp", "ExternOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "add", "all",
     "any", "comm_reducer", "compute", "create_prim_func", "extern", "max", "min", "multiply",
     "placeholder", "prim_func_of", "prod", "reduce_axis", "shape_of", "size_var", "subtract",
-    "sum", "thread_axis", "topi", "var", *_scalars,
+    "sum", "tag_scope", "thread_axis", "topi", "var", *_scalars,
 ]  # fmt: skip

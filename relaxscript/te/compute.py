@@ -10,7 +10,9 @@ Source: TVM `te.operation`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -33,7 +35,8 @@ from .tensor import (
 )
 
 __all__ = [
-    "compute", "extern", "placeholder", "reduce_axis", "shape_of", "size_var", "thread_axis", "var",
+    "compute", "extern", "placeholder", "reduce_axis", "shape_of", "size_var", "tag_scope",
+    "thread_axis", "var",
 ]  # fmt: skip
 
 
@@ -129,6 +132,26 @@ def _shape_ends(dom: Sequence[Any]) -> list[PrimExpr]:
     return ends
 
 
+# The tag of what is computed in a `tag_scope` of this thread.
+_TAGS = threading.local()
+
+
+@contextmanager
+def tag_scope(tag: str) -> Iterator[None]:
+    """Inside, what `te.compute` and `te.extern` make has this tag; it decorates functions, too."""
+    outer = getattr(_TAGS, "current", "")
+    _TAGS.current = tag
+    try:
+        yield
+    finally:
+        _TAGS.current = outer
+
+
+def _tag_of(tag: str) -> str:
+    """The tag that is said, or that of the scope around."""
+    return tag or getattr(_TAGS, "current", "")
+
+
 @report_as("te")
 def compute(
     shape: Any,
@@ -153,7 +176,7 @@ def compute(
     made = fcompute(*(axis.var for axis in axes))
     body = tuple(map(as_element, made)) if isinstance(made, (tuple, list)) else (as_element(made),)
     _check_body(name, body)
-    result = ComputeOp(name, tag, Attrs(attrs or {}), axes, body, dims)
+    result = ComputeOp(name, _tag_of(tag), Attrs(attrs or {}), axes, body, dims)
     return result.output(0) if len(body) == 1 else list(result.outputs)
 
 
@@ -238,7 +261,7 @@ def extern(
             message="the function of `te.extern` gives statements, or one call",
         )  # fmt: skip
     made = ExternOp(
-        name, tag, Attrs(attrs or {}), tuple(inputs), tuple(sources), tuple(results), body
+        name, _tag_of(tag), Attrs(attrs or {}), tuple(inputs), tuple(sources), tuple(results), body
     )
     return list(made.outputs) if several and len(shapes) > 1 else made.output(0)
 

@@ -15,7 +15,7 @@ from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
-from relaxscript.ir.tir import Buffer, BufferStore, IterVar, PrimFunc, Range, Stmt
+from relaxscript.ir.tir import Buffer, IterVar, PrimFunc, Range
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 from relaxscript.ir.walk import free_vars, rewrite, substitute
 from relaxscript.tir_builder import TIRBuilder, make_buffer
@@ -258,7 +258,8 @@ class _Maker:
     def _extern(self, op: ExternOp) -> None:
         known = dict(zip(op.input_placeholders, (self.buffers[t] for t in op.inputs)))
         known |= zip(op.output_placeholders, (self.buffers[t] for t in op.outputs))
-        body = _with_buffers(op.body, known)
+        # The address of a buffer is the variable of that of the buffer in its place.
+        body = substitute(op.body, {**known, **{b.data: to.data for b, to in known.items()}})
         with self.tb.block(op.name) as block:
             block.reads(*(_whole(known[b]) for b in op.input_placeholders))
             block.writes(*(_whole(known[b]) for b in op.output_placeholders))
@@ -296,14 +297,3 @@ def _is_true(e: PrimExpr) -> bool:
 
 def _whole(buffer: Buffer) -> Any:
     return buffer[tuple(slice(0, extent) for extent in buffer.shape)]
-
-
-def _with_buffers(body: Stmt, known: Mapping[Buffer, Buffer]) -> Stmt:
-    """Statements over the buffers of a function in the place of those they were written for."""
-
-    def exchange(node: Node) -> Node | None:
-        if isinstance(node, (BufferLoad, BufferStore)) and node.buffer in known:
-            return node.replace(buffer=known[node.buffer])
-        return known.get(node) if isinstance(node, Buffer) else None
-
-    return rewrite(body, exchange)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript import te, tir
+from relaxscript import te, tir, topi
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir_compute import ProducerLoad
@@ -193,6 +193,33 @@ def test_statements_over_buffers_give_a_tensor():
     values, result = np.arange(4, dtype="float32"), np.zeros(4, "float32")
     run(made, values, result)
     np.testing.assert_array_equal(result, values[::-1])
+
+
+def test_a_scope_tags_what_is_computed_in_it():
+    @te.tag_scope(topi.tag.INJECTIVE)
+    def reversed_rows(x):
+        with te.tag_scope(tag="inner"):
+            inner = te.extern((4,), [x], lambda ins, outs: tir.call_packed("f", outs[0]))
+        own = te.compute((4,), lambda i: x[i, 0], tag=topi.tag.ELEMWISE)
+        return inner, own, te.compute((4, 3), lambda i, j: x[i, 2 - j])
+
+    tensors = reversed_rows(te.placeholder((4, 3), name="x"))
+    assert [t.op.tag for t in tensors] == ["inner", "elemwise", "injective"]
+    assert te.compute((4,), lambda i: 0).op.tag == ""
+    kinds = [(topi.tag.is_broadcast(t), topi.tag.is_injective(t)) for t in (
+        "elemwise", "broadcast,x", "injective", "comm_reduce")]  # fmt: skip
+    assert kinds == [(True, True), (True, True), (False, True), (False, False)]
+
+
+def test_packed_functions_are_given_the_buffers_of_the_function():
+    x = te.placeholder((4, 3), name="x")
+    made = te.extern(
+        [(4,), (4, 3)], [x], lambda ins, outs: tir.call_packed("f", *ins, *outs, 7), name="y"
+    )
+    prim_func = te.create_prim_func([x, *made])
+    check_script(prim_func)
+    for name, shape in (("x", "4, 3"), ("y_v0", "4"), ("y_v1", "4, 3")):
+        assert f"{name}.data, T.tvm_stack_make_shape({shape})" in prim_func.script()
 
 
 def test_a_tensor_is_indexed_axis_by_axis_and_all_at_once():

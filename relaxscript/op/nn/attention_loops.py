@@ -17,7 +17,7 @@ from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.broadcast import repeated
-from relaxscript.te.topi.elementwise import ELEMWISE
+from relaxscript.te.topi.tag import ELEMWISE
 
 __all__ = ["attend"]
 

@@ -18,6 +18,7 @@ from . import (
     searching,
     slicing,
     sorting,
+    tag,
     tensor,
     transform,
 )
@@ -39,6 +40,7 @@ from .transform import *  # noqa: F403
 __all__ = [
     "einsum",
     "nn",
+    "tag",
     *broadcast.__all__,
     *elementwise.__all__,
     *gathering.__all__,

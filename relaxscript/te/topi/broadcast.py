@@ -21,14 +21,14 @@ from relaxscript.te import element
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.tensor import TENSOR_OPERATORS, Tensor, TensorSlice, as_element
 
+from .tag import BROADCAST
+
 __all__ = [
     "add", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_to", "divide", "equal",
     "floor_divide", "floor_mod", "greater", "greater_equal", "left_shift", "less", "less_equal",
     "log_add_exp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "mod",
     "multiply", "not_equal", "power", "right_shift", "subtract",
 ]  # fmt: skip
-
-BROADCAST = "broadcast"
 
 
 def is_one(size: PrimExpr) -> bool:

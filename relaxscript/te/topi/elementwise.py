@@ -17,6 +17,7 @@ from relaxscript.te import element
 from relaxscript.te.tensor import TENSOR_OPERATORS
 
 from .broadcast import elementwise
+from .tag import ELEMWISE
 
 __all__ = [
     "abs",
@@ -56,8 +57,6 @@ __all__ = [
     "tanh",
     "trunc",
 ]  # fmt: skip
-
-ELEMWISE = "elemwise"
 
 
 def _unary(name: str, function: Callable[[Any], Any], doc: str) -> Callable[..., Any]:

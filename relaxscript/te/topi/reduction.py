@@ -24,11 +24,9 @@ from relaxscript.te.tensor import Tensor
 
 from .broadcast import is_one
 from .places import place_of_extreme
+from .tag import COMM_REDUCE, COMM_REDUCE_IDX
 
 __all__ = ["all", "any", "argmax", "argmin", "collapse_sum", "max", "min", "prod", "sum"]
-
-COMM_REDUCE = "comm_reduce"
-COMM_REDUCE_IDX = "comm_reduce_idx"
 
 # What is combined: a reduction over some axes, by the indices of an element.
 Combine = Callable[[Sequence[PrimExpr], Sequence[IterVar]], Any]

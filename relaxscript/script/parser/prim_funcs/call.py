@@ -33,7 +33,7 @@ from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.prim_checks import reason
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.scalar_functions import FUNCTIONS, packed_operand
 from relaxscript.ir.tir import Buffer, BufferRegion
 from relaxscript.op import CompositeOp, Operator
 from relaxscript.opdef.aliases import nearest_dtype
@@ -244,7 +244,7 @@ def call_ours(cx: TirContext, callee: Any, node: ast.Call) -> Any:
     args, kwargs = parse_arguments(cx, node)
     places = places_of_operands(args, node)
     if callee in PACKED_CALLS:
-        args = [packed_operand(cx, v, at) for v, at in zip(args, places)]
+        args = list(map(packed_operand, args))
     if id(callee) in SCALAR_FUNCTIONS or isinstance(callee, ScalarType):
         args = [to_operand(cx, v, at) for v, at in zip(args, places)]
     if callee is tir_nodes.BufferLoad and args and isinstance(args[0], Buffer):
@@ -258,19 +258,6 @@ def check_indices(cx: TirContext, buffer: Buffer, given: list[Any], nodes: list[
     """The first argument of these has the indices of an element: integers, one a dimension."""
     if given and nodes and not isinstance(nodes[0], ast.Starred):
         indices_in_list(cx, buffer, given[0], nodes[0])
-
-
-def packed_operand(cx: TirContext, value: Any, node: ast.AST) -> Any:
-    """An operand of a packed function; a buffer is handed over with its shape."""
-    if not isinstance(value, Buffer):
-        return value
-    strides: Any = 0
-    if value.strides:
-        strides = FUNCTIONS["tvm_stack_make_shape"](*value.strides)
-    return FUNCTIONS["tvm_stack_make_array"](
-        value.data, FUNCTIONS["tvm_stack_make_shape"](*value.shape), strides,
-        value.ndim, const(0, value.dtype), value.elem_offset or 0,
-    )  # fmt: skip
 
 
 def first_element(cx: TirContext, value: Any) -> Any:

@@ -11,7 +11,7 @@ from relaxscript.te import activation
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.broadcast import elementwise
-from relaxscript.te.topi.elementwise import ELEMWISE
+from relaxscript.te.topi.tag import ELEMWISE
 
 __all__ = ["leaky_relu", "prelu", "relu"]
 

@@ -10,8 +10,8 @@ from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.broadcast import BROADCAST
 from relaxscript.te.topi.linear_algebra import MATMUL, matrix_product, product_shape
+from relaxscript.te.topi.tag import BROADCAST
 
 __all__ = ["batch_matmul", "dense", "matmul"]
 
