@@ -190,15 +190,14 @@ def fields_of(tensors: Expr) -> tuple[Expr, ...]:
     return tuple(TupleGetItem.make(tensors, k) for k in range(len(info.fields)))
 
 
-def add_at(grad: Expr, x: Expr, indices: Expr, axis: int) -> Expr:
-    """The gradient by `x` of what is taken of it at `indices` along an axis, in their place."""
-    own, more = known_rank("x", x), known_rank("indices", indices)
+def add_at(grad: Expr, zeros: Expr, indices: Expr, axis: int) -> Expr:
+    """The gradient by what is taken at `indices` along an axis, which `zeros` is like."""
+    own, more = known_rank("x", zeros), known_rank("indices", indices)
     first = [axis, *(a for a in range(own) if a != axis)]
     # The axes of the indices in front, as those of what `R.index_put` puts.
     moved = [*range(axis, axis + more), *range(axis), *range(axis + more, own - 1 + more)]
-    zeros = R.permute_dims(R.zeros_like(x), first) if axis else R.zeros_like(x)
     parts = R.permute_dims(grad, moved) if axis else grad
-    found = R.index_put(zeros, [indices], parts, True)
+    found = R.index_put(R.permute_dims(zeros, first) if axis else zeros, [indices], parts, True)
     back = [first.index(a) for a in range(own)]
     made: Expr = R.permute_dims(found, back) if axis else found
     return made

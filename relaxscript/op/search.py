@@ -149,7 +149,7 @@ def _(context: GradientContext, x: Expr, indices: Expr, axis: int | None, mode: 
             indices = R.maximum(R.minimum(places, size - 1), 0)
         if known_rank("indices", places) == 0:
             indices = R.squeeze(indices, 0)
-    return add_at(context.grad, x, indices, place), None
+    return add_at(context.grad, R.zeros_like(x), indices, place), None
 
 
 # ---------------------------------------------------------------- places of extremes

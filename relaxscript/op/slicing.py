@@ -315,7 +315,7 @@ def _put_slice(part: Expr, x: Expr, bounds: Sequence[tuple[Any, ...]], inbound: 
     inner = _put_slice(part, taken, rest, inbound)
     if not isinstance(size, IntImm):  # it has the promised length, which bounds do not show
         places = R.strided_slice(R.arange(size), [0], [first], [last], [by], True)
-        return add_at(inner, x, places, place)
+        return add_at(inner, R.zeros_like(x), places, place)
     found: Expr = R.slice_scatter(R.zeros_like(x), inner, first, last, by, place)
     return found if whole is x else R.flip(found, place)
 

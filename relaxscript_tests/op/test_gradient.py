@@ -28,7 +28,12 @@ DIFFERENTIABLE = [
 ]
 
 # Where the usual range is outside of the domain, or has not all branches.
-DOMAINS = {"acosh": (1.2, 3.0), "abs": (-1.0, 1.0), "sign": (-1.0, 1.0), "clip": (0.4, 3.6)}
+DOMAINS = {
+    "acosh": (1.2, 3.0), "abs": (-1.0, 1.0), "sign": (-1.0, 1.0), "clip": (0.4, 3.6),
+    "nn.relu": (-1.0, 1.0), "nn.leakyrelu": (-1.0, 1.0), "nn.prelu": (-1.0, 1.0),
+    "nn.gelu": (-2.0, 2.0), "nn.gelu_tanh": (-2.0, 2.0), "nn.selu": (-2.0, 2.0),
+    "nn.silu": (-2.0, 2.0), "nn.softplus": (-2.0, 2.0),
+}  # fmt: skip
 
 every_differentiable = pytest.mark.parametrize("operator", DIFFERENTIABLE, ids=repr)
 

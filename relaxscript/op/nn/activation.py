@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.error_function import gelu as exact_gelu
+from relaxscript.op.gradients import R, of_element
 from relaxscript.op.numeric import logistic, smooth, widen
 from relaxscript.op.pieces import PIECE, apply_by_pieces
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary, unary_rule
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
@@ -26,9 +29,17 @@ __all__ = [
 
 
 def _activation(
-    name: str, accepts: str, meaning: Any, doc: str, te: Any, ulp: float = 0, sums: float = 0
+    name: str,
+    accepts: str,
+    meaning: Any,
+    doc: str,
+    te: Any,
+    grad: Any,
+    ulp: float = 0,
+    sums: float = 0,
 ) -> Operator:
     operator = unary(f"nn.{name}", accepts, meaning, doc, operand="data")
+    operator.gradient(of_element(grad))
     compute_elements(operator, te, ulp, sums)
     return operator
 
@@ -64,13 +75,28 @@ def _finite_below(x: Any) -> Any:
     return np.maximum(x, np.finfo(x.dtype).min)
 
 
+def _gelu_slope(x: Expr) -> Expr:
+    """The distribution function, and `x` times its density."""
+    below = R.erf(x * math.sqrt(0.5)) * 0.5 + 0.5
+    density = R.exp(R.square(x) * -0.5) * (1 / math.sqrt(2 * math.pi))
+    slope: Expr = below + x * density
+    return slope
+
+
+def _gelu_tanh_slope(x: Expr) -> Expr:
+    scale, square = 2 * math.sqrt(2 / math.pi), R.square(x)
+    share = R.sigmoid(x * (square * 0.044715 + 1.0) * scale)
+    slope: Expr = share + x * share * (1.0 - share) * (square * (3 * 0.044715) + 1.0) * scale
+    return slope
+
+
 # fmt: off
 # ruff: noqa: E501
-relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.", te=te.relu)
-gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.", te=te.gelu, ulp=1, sums=2)
-gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.", te=te.gelu_tanh, ulp=6)
-selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).", te=te.selu, ulp=8)
-silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.", te=te.silu, ulp=6)
+relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.", te=te.relu, grad=lambda g, x, y: R.where(R.greater(x, 0.0), g, 0.0))
+gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.", te=te.gelu, grad=lambda g, x, y: g * _gelu_slope(x), ulp=1, sums=2)
+gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.", te=te.gelu_tanh, grad=lambda g, x, y: g * _gelu_tanh_slope(x), ulp=6)
+selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).", te=te.selu, grad=lambda g, x, y: g * R.where(R.greater(x, 0.0), te.SELU_SCALE, y + te.SELU_ALPHA * te.SELU_SCALE), ulp=8)
+silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.", te=te.silu, grad=lambda g, x, y: g * (R.sigmoid(x) * (1.0 - y) + y), ulp=6)
 # fmt: on
 
 
@@ -168,3 +194,30 @@ def _(context: ComputeContext, data: Any, axis: int) -> Any:
 @log_softmax.compute(ulp=6, sums=2, terms=_beside_one)
 def _(context: ComputeContext, data: Any, axis: int) -> Any:
     return topi.nn.log_softmax(data, axis)
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@leakyrelu.gradient
+def _(context: GradientContext, data: Expr, alpha: float) -> Gradients:
+    grad = context.grad
+    return (R.where(R.greater(data, 0.0), grad, grad * alpha),)
+
+
+@softplus.gradient
+def _(context: GradientContext, data: Expr, beta: float, threshold: float) -> Gradients:
+    grad, scaled = context.grad, data * beta
+    return (R.where(R.greater(scaled, threshold), grad, grad * R.sigmoid(scaled)),)
+
+
+@softmax.gradient
+def _(context: GradientContext, data: Expr, axis: int) -> Gradients:
+    each = context.grad * context.out
+    return (each - context.out * R.sum(each, axis, True),)
+
+
+@log_softmax.gradient
+def _(context: GradientContext, data: Expr, axis: int) -> Gradients:
+    grad = context.grad
+    return (grad - R.exp(context.out) * R.sum(grad, axis, True),)

@@ -15,12 +15,15 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.gradients import R, cast_like, count_along, known_dims, known_rank
 from relaxscript.op.moments import moments, normalize, normalized_terms, rescale
 from relaxscript.op.numeric import accumulator
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -37,6 +40,8 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import topi
+
+from .normalization_gradients import gradient_by_parameter, normalized, spread, widened
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
 
@@ -312,3 +317,81 @@ def _(
     dims = dims_of(data)
     axes_in(axes, data.ndim if dims is None else len(dims), "axes", "data")
     return _per_channel(context, data, {"gamma": gamma, "beta": beta}, channel_axis, "channel_axis")
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@batch_norm.gradient
+def _(
+    context: GradientContext, data: Expr, gamma: Expr, beta: Expr, moving_mean: Expr,
+    moving_var: Expr, axis: int, epsilon: float, center: bool, scale: bool, momentum: float,
+    training: bool,
+) -> Gradients:  # fmt: skip
+    rank = known_rank("data", data)
+    channels = [axis % rank]
+    others = [a for a in range(rank) if a not in channels]
+    grad, by_mean, by_var = (widened(context.field(k)) for k in range(3))
+    x, factor = widened(data), spread(gamma, channels, rank)
+    inner = grad * factor if scale else grad
+    if training:
+        # The moving statistics take their share of those of the data.
+        own = normalized(x, others, epsilon)
+        value = own.value
+        apart = x - R.mean(x, others, True)
+        each = spread(by_mean, channels, rank) + apart * spread(by_var, channels, rank) * 2.0
+        by_data = own.gradient(inner) + each * momentum / count_along(x, others)
+        by_mean, by_var = by_mean * (1 - momentum), by_var * (1 - momentum)
+    else:
+        rate = R.rsqrt(spread(moving_var, channels, rank) + epsilon)
+        value = (x - spread(moving_mean, channels, rank)) * rate
+        by_data = inner * rate
+        by_mean = by_mean - R.sum(by_data, others)
+        by_var = by_var - R.sum(by_data * value * rate, others) * 0.5
+    return (
+        cast_like(by_data, data),
+        gradient_by_parameter(grad * value, channels, gamma, scale),
+        gradient_by_parameter(grad, channels, beta, center),
+        cast_like(by_mean, moving_mean),
+        cast_like(by_var, moving_var),
+    )
+
+
+@group_norm.gradient
+def _(
+    context: GradientContext, data: Expr, gamma: Expr, beta: Expr, num_groups: int,
+    channel_axis: int, axes: tuple[int, ...], epsilon: float, center: bool, scale: bool,
+) -> Gradients:  # fmt: skip
+    dims = known_dims("data", data)
+    rank = len(dims)
+    axis = channel_axis % rank
+    split = [number(num_groups), simplify(prim.FloorDiv.make(dims[axis], number(num_groups)))]
+    grouped = [*dims[:axis], *split, *dims[axis + 1 :]]
+    over = {a % rank for a in axes} - {axis}
+    where = [axis + 1, *sorted(a + (a > axis) for a in over)]
+    grad, x = widened(context.grad), R.reshape(widened(data), grouped)
+    inner = grad * spread(gamma, [axis], rank) if scale else grad
+    value = normalized(x, where, epsilon)
+    by_data = R.reshape(value.gradient(R.reshape(inner, grouped)), list(dims))
+    plain = R.reshape(value.value, list(dims))
+    return (
+        cast_like(by_data, data),
+        gradient_by_parameter(grad * plain, [axis], gamma, scale),
+        gradient_by_parameter(grad, [axis], beta, center),
+    )
+
+
+@instance_norm.gradient
+def _(
+    context: GradientContext, data: Expr, gamma: Expr, beta: Expr, channel_axis: int,
+    axes: tuple[int, ...], epsilon: float, center: bool, scale: bool,
+) -> Gradients:  # fmt: skip
+    rank = known_rank("data", data)
+    channels, over = [channel_axis % rank], sorted({a % rank for a in axes})
+    grad, value = widened(context.grad), normalized(widened(data), over, epsilon)
+    inner = grad * spread(gamma, channels, rank) if scale else grad
+    return (
+        cast_like(value.gradient(inner), data),
+        gradient_by_parameter(grad * value.value, channels, gamma, scale),
+        gradient_by_parameter(grad, channels, beta, center),
+    )

@@ -12,11 +12,13 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import R, known_dims, known_rank, reshape_like
 from relaxscript.op.unary import clip
 from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -74,6 +76,16 @@ def _(context: ComputeContext, data: te.Tensor, alpha: te.Tensor, axis: int = 1)
     return made
 
 
+@prelu.gradient
+def _(context: GradientContext, data: Expr, alpha: Expr, axis: int) -> Gradients:
+    grad, rank = context.grad, known_rank("data", data)
+    others = [a for a in range(rank) if a != axis % rank]
+    slopes = R.expand_dims(alpha, others) if others else alpha
+    above = R.greater(data, 0.0)
+    by_slope = R.where(above, 0.0, grad * data)
+    return R.where(above, grad, grad * slopes), R.sum(by_slope, others)
+
+
 @composite_op("nn.relu6")
 def relu6(data: Tensor) -> Expr:
     """`min(max(x, 0), 6)`, which is `R.clip(data, 0, 6)`."""
@@ -99,6 +111,11 @@ def _(context: InferContext, data: TensorStructInfo) -> StructInfo:
     if dims is None:
         return tensor_of(None, data.dtype, data.vdevice, 2)
     return tensor_of((dims[0], product(dims[1:])), data.dtype, data.vdevice)
+
+
+@batch_flatten.gradient
+def _(context: GradientContext, data: Expr) -> Gradients:
+    return (reshape_like(context.grad, data),)
 
 
 @op("nn.pixel_shuffle", traits={Trait.MIXED_FOLLOW})
@@ -151,6 +168,16 @@ def _(context: InferContext, data: TensorStructInfo, upscale_factor: int) -> Str
     fewer = simplify(prim.FloorDiv.make(channels, number(square)))
     grown = [_times(dim, upscale_factor) for dim in (height, width)]
     return tensor_of((*front, fewer, *grown), data.dtype, data.vdevice)
+
+
+@pixel_shuffle.gradient
+def _(context: GradientContext, data: Expr, upscale_factor: int) -> Gradients:
+    *front, channels, height, width = known_dims("data", data)
+    r, n = upscale_factor, len(front)
+    fewer = simplify(prim.FloorDiv.make(channels, number(r * r)))
+    apart = R.reshape(context.grad, [*front, fewer, height, r, width, r])
+    moved = R.permute_dims(apart, [*range(n + 1), n + 2, n + 4, n + 1, n + 3])
+    return (reshape_like(moved, data),)
 
 
 def _times(dim: PrimExpr, factor: int) -> PrimExpr:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import OperandError
+from relaxscript.ir.relax import Expr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op.gradients import R, cast_like, count_along, known_rank, reshape_like
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.pieces import pieces
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -57,6 +60,11 @@ def _(rate: float) -> None:
         raise OperandError(
             "rate", f"is {rate}", message="a rate is from 0 to below 1", code="RX0204"
         )
+
+
+@dropout.gradient
+def _(context: GradientContext, data: Expr, rate: float) -> Gradients:
+    return (context.field(0) * TupleGetItem.make(context.out, 1),)
 
 
 def _rank(info: TensorStructInfo, dims: Dims | None) -> int:
@@ -111,6 +119,13 @@ def _require_alike(context: InferContext, name: str, dims: Dims, other: str, wan
         if not same_dim(a, b):
             text = f"`{name}` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
             require_equal(context, a, b, error, text)
+
+
+@cross_entropy_with_logits.gradient
+def _(context: GradientContext, predictions: Expr, labels: Expr) -> Gradients:
+    has_rows = known_rank("predictions", predictions) == 2
+    each = -context.grad / count_along(predictions, (0,) if has_rows else ())
+    return labels * each, predictions * each
 
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -213,3 +228,33 @@ def _(reduction: str, ignore_index: int) -> None:
         raise OperandError(
             "reduction", f"is {reduction!r}", message=f"it is one of {listed}", code="RX0204"
         )
+
+
+@nll_loss.gradient
+def _(
+    context: GradientContext, predictions: Expr, targets: Expr, weights: Expr | None,
+    reduction: str, ignore_index: int,
+) -> Gradients:  # fmt: skip
+    axis = 1 if known_rank("predictions", predictions) > 1 else 0
+    counted = R.not_equal(targets, ignore_index)
+    places = R.where(counted, targets, 0)
+    class_of = R.expand_dims(places, axis)
+    ones = cast_like(R.ones_like(targets), predictions)
+    chosen = ones
+    if weights is not None:
+        chosen = reshape_like(R.take(weights, R.flatten(places), 0), targets)
+    weight = R.where(counted, chosen, 0.0)
+    grad, further = context.grad, None
+    if reduction == "mean":
+        grad = grad / R.sum(weight)
+        further = grad * context.out  # the weights are in the divisor, too
+    by_loss = -grad * weight if reduction == "none" else weight * -grad
+    zeros = R.zeros_like(predictions)
+    by_predictions = R.scatter_elements(zeros, class_of, R.expand_dims(by_loss, axis), axis, "add")
+    if weights is None:
+        return by_predictions, None, None
+    picked = R.squeeze(R.gather_elements(predictions, class_of, axis), axis)
+    by_weight = picked * -grad if further is None else picked * -grad - further
+    each = R.flatten(R.where(counted, by_weight, 0.0))
+    by_weights = R.index_put(R.zeros_like(weights), [R.flatten(places)], each, True)
+    return by_predictions, None, by_weights

@@ -10,11 +10,14 @@ import numpy as np
 
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import cast_like, known_rank
 from relaxscript.op.moments import normalize, normalized_terms
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -29,6 +32,8 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import topi
+
+from .normalization_gradients import gradient_by_parameter, normalized, spread, widened
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -174,3 +179,35 @@ def _require_parameter(
         )
         text = f"`{name}` has {dim_text(b)} elements where `data` has {dim_text(a)}"
         require_equal(context, a, b, error, text)
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@layer_norm.gradient
+def _(
+    context: GradientContext, data: Expr, gamma: Expr, beta: Expr, axes: Sequence[int],
+    epsilon: float, center: bool, scale: bool,
+) -> Gradients:  # fmt: skip
+    rank = known_rank("data", data)
+    where = [a % rank for a in axes]
+    grad, value = widened(context.grad), normalized(widened(data), where, epsilon)
+    inner = grad * spread(gamma, where, rank) if scale else grad
+    return (
+        cast_like(value.gradient(inner), data),
+        gradient_by_parameter(grad * value.value, where, gamma, scale),
+        gradient_by_parameter(grad, where, beta, center),
+    )
+
+
+@rms_norm.gradient
+def _(
+    context: GradientContext, data: Expr, weight: Expr, axes: Sequence[int], epsilon: float
+) -> Gradients:
+    rank = known_rank("data", data)
+    where = [a % rank for a in axes]
+    grad, value = widened(context.grad), normalized(widened(data), where, epsilon, centred=False)
+    return (
+        cast_like(value.gradient(grad * spread(weight, where, rank)), data),
+        gradient_by_parameter(grad * value.value, where, weight, True),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from relaxscript.arith import simplify
 from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import R, add_at, dtype_of, known_dims
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
@@ -113,3 +117,23 @@ def _(pad_width: tuple[int, ...], pad_mode: str, pad_value: float) -> None:
             code="RX0204",
             help="write `R.strided_slice`",
         )
+
+
+@pad.gradient
+def _(
+    context: GradientContext, data: Expr, pad_width: Sequence[int], pad_mode: str, pad_value: float
+) -> Gradients:
+    dims, grad = known_dims("data", data), context.grad
+    widths = list(zip(pad_width[::2], pad_width[1::2]))
+    if pad_mode == "constant":
+        begins = [before for before, _ in widths]
+        ends = [simplify(prim.Add.make(dim, number(b))) for dim, b in zip(dims, begins)]
+        return (R.strided_slice(grad, list(range(len(dims))), begins, ends, None, True),)
+    # What pads an axis is taken of it.
+    for axis, (dim, (before, behind)) in enumerate(zip(dims, widths)):
+        if before or behind:
+            padded = known_dims("data", grad)
+            zeros = R.zeros([*padded[:axis], dim, *padded[axis + 1 :]], dtype_of(data))
+            places = R.nn.pad(R.arange(dim), [before, behind], pad_mode)
+            grad = add_at(grad, zeros, places, axis)
+    return (grad,)
