@@ -15,15 +15,19 @@ from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import cast_like, known_dims
 from relaxscript.op.numeric import window_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import (
+    ZERO,
     Dims,
     common_dtype,
     common_vdevice,
@@ -36,6 +40,7 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 from relaxscript.te.topi.nn.conv_transpose import spread
 
+from .convolution_gradients import by_weight, convolve, from_plain, to_plain
 from .layouts import Layout, read_layout
 from .windows import (
     SPATIAL,
@@ -94,6 +99,25 @@ def _conv_transpose(axes: int) -> Operator:
         context: InferContext, data: TensorStructInfo, weight: TensorStructInfo, **attributes: Any
     ) -> StructInfo:
         return _infer(context, data, weight, axes, **attributes)
+
+    @operator.gradient
+    def gradient(
+        context: GradientContext, data: Expr, weight: Expr, strides: Any, padding: Any,
+        output_padding: Any, dilation: Any, groups: int, data_layout: str, kernel_layout: str,
+        out_layout: str | None, out_dtype: DataType | None,
+    ) -> Gradients:  # fmt: skip
+        letters, of_kernel = "NC" + spatial, "IO" + spatial
+        windows = windows_of(strides, padding, dilation, axes)
+        grad = to_plain(context.grad, "out_layout", out_layout or data_layout, letters)
+        x = to_plain(cast_like(data, grad), "data_layout", data_layout, letters)
+        kernel = to_plain(cast_like(weight, grad), "kernel_layout", kernel_layout, of_kernel)
+        by_data = convolve(grad, kernel, windows, groups)
+        wanted = known_dims("weight", kernel)[2:]
+        by_kernel = by_weight(grad, x, windows, wanted, groups)
+        return (
+            cast_like(from_plain(by_data, data_layout, letters), data),
+            cast_like(from_plain(by_kernel, kernel_layout, of_kernel), weight),
+        )
 
     @operator.attribute_rule
     def alone(
@@ -243,13 +267,16 @@ def _further(output_padding: Any, windows: Windows) -> tuple[int, ...]:
 
 
 def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> None:
-    if isinstance(k[0], IntImm) and k[0].value % groups:
-        raise OperandError(
+    if groups > 1:
+        error = OperandError(
             "weight",
-            f"takes {k[0].value} channels",
+            f"takes {dim_text(k[0])} channels",
             also={"groups": f"is {groups}"},
             message="each group has as many channels",
         )
+        rest = simplify(prim.FloorMod.make(k[0], number(groups)))
+        text = f"`weight` takes {dim_text(k[0])} channels, in {groups} groups of one size"
+        require_equal(context, rest, ZERO, error, text)
     error = OperandError(
         "weight",
         f"takes {dim_text(k[0])} channels",

@@ -9,11 +9,14 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import cast_like, known_dims
 from relaxscript.op.numeric import window_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.mixed_precision import with_out_dtype
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Axes, DType, Tensor
@@ -32,6 +35,7 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 from relaxscript.te.topi.nn.convolution import convolve
 
+from .convolution_gradients import by_weight, from_plain, spread_back, to_plain
 from .im2col import convolution
 from .layouts import Layout, read_layout
 from .windows import (
@@ -194,6 +198,25 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
         return tensor_of(dims, out_dtype or dtype, vdevice)
 
     operator.mixed_precision_rule(with_out_dtype)
+
+    @operator.gradient
+    def gradient(
+        context: GradientContext, data: Expr, weight: Expr, strides: Any, padding: Any,
+        dilation: Any, groups: int, data_layout: str, kernel_layout: str, out_layout: str | None,
+        out_dtype: DataType | None,
+    ) -> Gradients:  # fmt: skip
+        letters, of_kernel = "NC" + SPATIAL[axes], "OI" + SPATIAL[axes]
+        windows = windows_of(strides, padding, dilation, axes)
+        grad = to_plain(context.grad, "out_layout", out_layout or data_layout, letters)
+        x = to_plain(cast_like(data, grad), "data_layout", data_layout, letters)
+        kernel = to_plain(cast_like(weight, grad), "kernel_layout", kernel_layout, of_kernel)
+        by_data = spread_back(grad, kernel, windows, known_dims("data", x)[2:], groups)
+        wanted = known_dims("weight", kernel)[2:]
+        by_kernel = by_weight(x, grad, windows, wanted, groups)
+        return (
+            cast_like(from_plain(by_data, data_layout, letters), data),
+            cast_like(from_plain(by_kernel, kernel_layout, of_kernel), weight),
+        )
 
     @operator.attribute_rule
     def alone(strides: Any, padding: Any, dilation: Any, groups: int, **others: Any) -> None:
