@@ -36,7 +36,7 @@ from relaxscript.te import topi
 from relaxscript.te.topi.gathering import at_places
 from relaxscript.te.topi.scattering import COMBINE, put_at_places
 
-from .gradients import R, dtype_of, known_dims, number_elements
+from .gradients import R, dtype_of, known_dims, number_elements, numbers_below
 from .numeric import places_along
 
 __all__ = ["gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
@@ -336,7 +336,7 @@ def _(context: GradientContext, data: Expr, indices: Expr, batch_dims: int) -> G
         parts = []
         for axis in range(batch_dims):
             shape = [dim if a == axis else 1 for a, dim in enumerate(front)]
-            numbers = R.reshape(R.arange(front[axis]), [*shape, 1])
+            numbers = R.reshape(numbers_below(front[axis]), [*shape, 1])
             parts.append(R.broadcast_to(numbers, [*front, 1]))
         indices = R.concat([*parts, R.astype(indices, "int64")], -1)
     return R.scatter_nd(R.zeros_like(data), indices, context.grad, "add"), None

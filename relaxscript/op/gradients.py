@@ -13,7 +13,7 @@ import numpy as np
 from relaxscript.arith import YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.relax import Constant, Expr, ShapeExpr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
 from relaxscript.opdef.gradient import GradientContext, Gradients, has_gradient
@@ -24,8 +24,8 @@ from . import namespace
 
 __all__ = [
     "R", "add_at", "broadcast_like", "cast_like", "collapse_like", "constant", "count_along",
-    "dtype_of", "fields_of", "known_dims", "known_rank", "number_elements", "of_element",
-    "of_elements", "reshape_like", "restore_axes", "shape_of", "undo_broadcast",
+    "dtype_of", "fields_of", "known_dims", "known_rank", "number_elements", "numbers_below",
+    "of_element", "of_elements", "reshape_like", "restore_axes", "shape_of", "undo_broadcast",
 ]  # fmt: skip
 
 _Rule = Callable[..., Gradients]
@@ -206,4 +206,14 @@ def add_at(grad: Expr, zeros: Expr, indices: Expr, axis: int) -> Expr:
 def number_elements(x: Expr) -> Expr:
     """The elements of a tensor counted from 1 in row-major order."""
     made: Expr = reshape_like(R.cumsum(R.ones_like(x, "int64")), x)
+    return made
+
+
+def numbers_below(dim: PrimExpr) -> Expr:
+    """The numbers from 0 on, as many as a dimension says; int64."""
+    made: Expr
+    if isinstance(dim, (IntImm, Var)):
+        made = R.arange(dim)
+    else:  # of other expressions it is not known that they are not below 0
+        made = R.cumsum(R.ones([dim], "int64"), 0, exclusive=True)
     return made

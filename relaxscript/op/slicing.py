@@ -44,7 +44,7 @@ from relaxscript.opdef.traits import Trait
 from relaxscript.te import topi
 from relaxscript.te.topi.slicing import Slice, first_of, sliced
 
-from .gradients import R, add_at, fields_of, known_dims
+from .gradients import R, add_at, fields_of, known_dims, numbers_below
 
 __all__ = ["dynamic_strided_slice", "flip", "slice_scatter", "strided_slice"]
 
@@ -314,7 +314,7 @@ def _put_slice(part: Expr, x: Expr, bounds: Sequence[tuple[Any, ...]], inbound: 
     taken = R.strided_slice(whole, [place], [first], [last], [by], inbound)
     inner = _put_slice(part, taken, rest, inbound)
     if not isinstance(size, IntImm):  # it has the promised length, which bounds do not show
-        places = R.strided_slice(R.arange(size), [0], [first], [last], [by], True)
+        places = R.strided_slice(numbers_below(size), [0], [first], [last], [by], True)
         return add_at(inner, R.zeros_like(x), places, place)
     found: Expr = R.slice_scatter(R.zeros_like(x), inner, first, last, by, place)
     return found if whole is x else R.flip(found, place)

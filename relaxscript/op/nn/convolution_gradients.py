@@ -13,7 +13,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
-from relaxscript.op.gradients import R, known_dims
+from relaxscript.op.gradients import R, known_dims, numbers_below
 from relaxscript.opdef.shapes import number
 
 from .windows import Windows
@@ -73,7 +73,7 @@ def spread_back(
     operator = getattr(R.nn, f"conv{len(wanted)}d_transpose")
     found: Expr = operator(grad, weight, w.strides, (*w.before, *after), more, w.dilation, groups)
     for axis in open_axes:
-        found = R.take(found, R.arange(wanted[axis]), axis + 2)
+        found = R.take(found, numbers_below(wanted[axis]), axis + 2)
     return found
 
 
@@ -85,7 +85,7 @@ def by_weight(data: Expr, grad: Expr, w: Windows, wanted: Sequence[PrimExpr], gr
     for axis, (size, dim) in enumerate(zip(known_dims("weight", found)[2:], wanted), 2):
         # Windows that the weight does not have: the data ends between two strides.
         if prove_equal(size, dim) is not YES:
-            found = R.take(found, R.arange(dim), axis)
+            found = R.take(found, numbers_below(dim), axis)
     return found
 
 

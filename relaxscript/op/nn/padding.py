@@ -13,7 +13,7 @@ from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.gradients import R, add_at, dtype_of, known_dims
+from relaxscript.op.gradients import R, add_at, dtype_of, known_dims, numbers_below
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
@@ -134,6 +134,6 @@ def _(
         if before or behind:
             padded = known_dims("data", grad)
             zeros = R.zeros([*padded[:axis], dim, *padded[axis + 1 :]], dtype_of(data))
-            places = R.nn.pad(R.arange(dim), [before, behind], pad_mode)
+            places = R.nn.pad(numbers_below(dim), [before, behind], pad_mode)
             grad = add_at(grad, zeros, places, axis)
     return (grad,)

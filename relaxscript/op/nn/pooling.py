@@ -12,10 +12,12 @@ import ml_dtypes
 import numpy as np
 
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import number, require_dtype, tensor_of
@@ -23,7 +25,9 @@ from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.nn import pooling as te
 
+from .convolution_gradients import from_plain, to_plain
 from .layouts import Layout, read_layout
+from .pooling_gradients import by_largest, by_mean, by_windows_of_one_size
 from .windows import (
     SPATIAL,
     Windows,
@@ -42,7 +46,7 @@ __all__ = [
 _Combine = Callable[[Any, tuple[int, ...], Windows, bool, bool], Any]
 
 
-def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Operator:
+def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc: str) -> Operator:
     letters = "NC" + SPATIAL[axes]
 
     def pooled(
@@ -88,6 +92,22 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, doc: str) -> Op
             return found
 
         return _resize(context, data, (layout, out_layout, letters), size)
+
+    @operator.gradient
+    def gradient(
+        context: GradientContext, data: Expr, pool_size: Any, strides: Any, padding: Any,
+        dilation: Any, ceil_mode: bool, count_include_pad: bool, layout: str,
+        out_layout: str | None,
+    ) -> Gradients:  # fmt: skip
+        windows = windows_of(strides, padding, dilation, axes)
+        kernel = per_axis("pool_size", pool_size, axes, 1)
+        x = to_plain(data, "layout", layout, letters)
+        grad, out = (
+            to_plain(e, "out_layout", out_layout or layout, letters)
+            for e in (context.grad, context.out)
+        )
+        found = share(grad, x, out, kernel, windows, ceil_mode, count_include_pad)
+        return (from_plain(found, layout, letters),)
 
     @operator.attribute_rule
     def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
@@ -253,12 +273,12 @@ Means of integers are rounded toward zero."""
 _ONE, _TWO, _THREE = "one spatial axis", "two spatial axes", "three spatial axes"
 
 # fmt: off
-max_pool1d = _pool("max_pool1d", 1, "number", _largest, _MAX.format(_ONE))
-max_pool2d = _pool("max_pool2d", 2, "number", _largest, _MAX.format(_TWO))
-max_pool3d = _pool("max_pool3d", 3, "number", _largest, _MAX.format(_THREE))
-avg_pool1d = _pool("avg_pool1d", 1, "number", _mean,    _AVG.format(_ONE))
-avg_pool2d = _pool("avg_pool2d", 2, "number", _mean,    _AVG.format(_TWO))
-avg_pool3d = _pool("avg_pool3d", 3, "number", _mean,    _AVG.format(_THREE))
+max_pool1d = _pool("max_pool1d", 1, "number", _largest, by_largest, _MAX.format(_ONE))
+max_pool2d = _pool("max_pool2d", 2, "number", _largest, by_largest, _MAX.format(_TWO))
+max_pool3d = _pool("max_pool3d", 3, "number", _largest, by_largest, _MAX.format(_THREE))
+avg_pool1d = _pool("avg_pool1d", 1, "number", _mean,    by_mean,    _AVG.format(_ONE))
+avg_pool2d = _pool("avg_pool2d", 2, "number", _mean,    by_mean,    _AVG.format(_TWO))
+avg_pool3d = _pool("avg_pool3d", 3, "number", _mean,    by_mean,    _AVG.format(_THREE))
 # fmt: on
 
 
@@ -302,7 +322,7 @@ def _adaptive(axes: int) -> Operator:
         out_layout: str | None,
     ) -> StructInfo:
         require_dtype("data", data.dtype, "number")
-        wanted = _wanted(output_size)
+        wanted = _wanted(output_size, axes)
         if wanted is None and out_layout in (None, layout):
             read_layout("layout", layout, letters).dims(context, "data", data)
             return data
@@ -314,14 +334,31 @@ def _adaptive(axes: int) -> Operator:
 
     @operator.attribute_rule
     def alone(output_size: Any, layout: str, out_layout: str | None) -> None:
-        _wanted(output_size)
+        _wanted(output_size, axes)
         _layouts(layout, out_layout, letters)
 
-    def _wanted(output_size: Any) -> tuple[int, ...] | None:
-        return None if output_size is None else per_axis("output_size", output_size, axes, 1)
-
     _adaptive_loops(operator, axes)
+    _differentiate_adaptive(operator, axes)
     return operator
+
+
+def _wanted(output_size: Any, axes: int) -> tuple[int, ...] | None:
+    return None if output_size is None else per_axis("output_size", output_size, axes, 1)
+
+
+def _differentiate_adaptive(operator: Operator, axes: int) -> None:
+    letters = "NC" + SPATIAL[axes]
+
+    @operator.gradient
+    def gradient(
+        context: GradientContext, data: Expr, output_size: Any, layout: str, out_layout: str | None
+    ) -> Gradients:
+        grad = to_plain(context.grad, "out_layout", out_layout or layout, letters)
+        wanted = _wanted(output_size, axes)
+        if wanted is not None:
+            x = to_plain(data, "layout", layout, letters)
+            grad = by_windows_of_one_size(grad, x, wanted)
+        return (from_plain(grad, layout, letters),)
 
 
 def _sum_windows(x: Any, axis: int, count: int) -> tuple[Any, Any]:
