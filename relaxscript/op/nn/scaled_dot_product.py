@@ -9,13 +9,23 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Expr
+from relaxscript.ir.relax import Expr, ShapeExpr, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import (
+    R,
+    cast_like,
+    collapse_like,
+    count_along,
+    dtype_of,
+    known_dims,
+    numbers_below,
+)
 from relaxscript.op.numeric import product_dtype
 from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.mixed_precision import in_dtype_of_operands
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
@@ -35,6 +45,8 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 
 from .attention_loops import attend
+
+from .normalization_gradients import widened
 
 __all__ = ["attention", "attention_bias"]
 
@@ -190,3 +202,62 @@ def _require_bias(context: InferContext, dims: Dims, wanted: Dims) -> None:
         fact = f"has {dim_text(own)} elements along axis {axis}"
         also = {"query" if axis < 3 else "key": f"has {dim_text(dim)} {what}"}
         require_spread(context, own, dim, OperandError("bias", fact, also=also))
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@attention.gradient
+def _(
+    context: GradientContext, query: Expr, key: Expr, value: Expr, bias: Expr | None,
+    scale: float | None, causal_mask: str | None, window_size: int | None,
+) -> Gradients:  # fmt: skip
+    heads_first = [0, 2, 1, 3]
+    operands = (context.grad, query, key, value)
+    grad, q, k, v = (R.permute_dims(widened(x), heads_first) for x in operands)
+    factor = _scale(q) if scale is None else scale
+    scores = R.matmul(q, R.permute_dims(k, [0, 1, 3, 2])) * factor
+    if bias is not None:
+        scores = scores + widened(bias)
+    seen = None
+    if causal_mask is not None:
+        seen = _seen(query, key, causal_mask, window_size)
+    weights = _weights(scores, seen)
+    by_weights = R.matmul(grad, R.permute_dims(v, [0, 1, 3, 2]))
+    each = weights * by_weights
+    by_scores = each - weights * R.sum(each, -1, True)
+    scaled = by_scores * factor
+    found = (
+        R.matmul(scaled, k),
+        R.matmul(R.permute_dims(scaled, [0, 1, 3, 2]), q),
+        R.matmul(R.permute_dims(weights, [0, 1, 3, 2]), grad),
+    )
+    back = [cast_like(R.permute_dims(g, heads_first), x) for g, x in zip(found, operands[1:])]
+    return *back, None if bias is None else cast_like(collapse_like(by_scores, bias), bias)
+
+
+def _scale(q: Expr) -> Any:
+    """1 divided by the square root of the number of features of a head."""
+    count = count_along(q, (3,))
+    return 1 / math.sqrt(max(count, 1)) if isinstance(count, float) else R.rsqrt(count)
+
+
+def _weights(scores: Expr, seen: Expr | None) -> Expr:
+    """The softmax of the scores that count; 0 for those that are hidden, in rows of them, too."""
+    weights: Expr = R.nn.softmax(scores)
+    if seen is not None:
+        least = float(np.finfo(dtype_of(scores).numpy).min)
+        weights = R.where(seen, R.nn.softmax(R.where(seen, scores, least)), 0.0)
+    return weights
+
+
+def _seen(query: Expr, key: Expr, mask: str, window: int | None) -> Expr:
+    """The keys that each query sees: (queries, keys)."""
+    queries, keys = known_dims("query", query)[1], known_dims("key", key)[1]
+    last, place = R.expand_dims(numbers_below(queries), 1), numbers_below(keys)
+    if mask == "BottomRight":
+        both = R.shape_to_tensor(ShapeExpr.make((keys, queries)))
+        sizes = R.split(both, 2)
+        last = last + (TupleGetItem.make(sizes, 0) - TupleGetItem.make(sizes, 1))
+    seen: Expr = R.less_equal(place, last)
+    return seen if window is None else R.logical_and(seen, R.greater(place, last - window))
