@@ -110,7 +110,9 @@ def by_differences(sample: Sample, var: Var, cotangents: Sequence[Any]) -> Any:
 
     def loss(x: Any) -> float:
         found = flat(replace(sample, values={**sample.values, var: x}).evaluate())
-        return sum(float((a * g).sum()) for a, g in zip(found, cotangents) if is_float(a))
+        # A window of nothing but padding has no largest element, however its neighbours move.
+        pairs = [(a[np.isfinite(a)], g[np.isfinite(a)]) for a, g in zip(found, cotangents)]
+        return sum(float((a * g).sum()) for a, g in pairs if is_float(a))
 
     return differences(loss, sample.values[var])
 

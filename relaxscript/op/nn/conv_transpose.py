@@ -40,8 +40,8 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 from relaxscript.te.topi.nn.conv_transpose import spread
 
-from .convolution_gradients import by_weight, convolve, from_plain, to_plain
-from .layouts import Layout, read_layout
+from .convolution_gradients import by_weight, convolve
+from .layouts import Layout, from_plain, read_layout, to_plain
 from .windows import (
     SPATIAL,
     Windows,
@@ -106,17 +106,17 @@ def _conv_transpose(axes: int) -> Operator:
         output_padding: Any, dilation: Any, groups: int, data_layout: str, kernel_layout: str,
         out_layout: str | None, out_dtype: DataType | None,
     ) -> Gradients:  # fmt: skip
-        letters, of_kernel = "NC" + spatial, "IO" + spatial
         windows = windows_of(strides, padding, dilation, axes)
-        grad = to_plain(context.grad, "out_layout", out_layout or data_layout, letters)
-        x = to_plain(cast_like(data, grad), "data_layout", data_layout, letters)
-        kernel = to_plain(cast_like(weight, grad), "kernel_layout", kernel_layout, of_kernel)
+        of_data, of_kernel, of_result = _layouts(axes, data_layout, kernel_layout, out_layout)
+        grad = to_plain(context.grad, of_result)
+        x = to_plain(cast_like(data, grad), of_data)
+        kernel = to_plain(cast_like(weight, grad), of_kernel)
         by_data = convolve(grad, kernel, windows, groups)
         wanted = known_dims("weight", kernel)[2:]
         by_kernel = by_weight(grad, x, windows, wanted, groups)
         return (
-            cast_like(from_plain(by_data, data_layout, letters), data),
-            cast_like(from_plain(by_kernel, kernel_layout, of_kernel), weight),
+            cast_like(from_plain(by_data, of_data), data),
+            cast_like(from_plain(by_kernel, of_kernel), weight),
         )
 
     @operator.attribute_rule

@@ -9,38 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.arith import YES, prove_equal, simplify
-from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.op.gradients import R, known_dims, numbers_below
 from relaxscript.opdef.shapes import number
 
+from .layouts import permuted
 from .windows import Windows
 
-__all__ = ["by_weight", "convolve", "from_plain", "spread_back", "to_plain"]
-
-
-def to_plain(x: Expr, name: str, layout: str, letters: str) -> Expr:
-    """A tensor of a layout with its axes in the order of the letters."""
-    if len(layout) > len(letters):
-        raise OperandError(
-            name,
-            f'is "{layout}"',
-            message="a gradient is written for layouts without packed axes",
-            code="RX0204",
-        )
-    return _permuted(x, [layout.index(letter) for letter in letters])
-
-
-def from_plain(x: Expr, layout: str, letters: str) -> Expr:
-    """A tensor with its axes in the order of the letters as one of a layout."""
-    return _permuted(x, [letters.index(letter) for letter in layout])
-
-
-def _permuted(x: Expr, order: Sequence[int]) -> Expr:
-    made: Expr = x if list(order) == sorted(order) else R.permute_dims(x, order)
-    return made
+__all__ = ["by_weight", "convolve", "spread_back"]
 
 
 def convolve(data: Expr, weight: Expr, w: Windows, groups: int) -> Expr:
@@ -81,7 +59,7 @@ def by_weight(data: Expr, grad: Expr, w: Windows, wanted: Sequence[PrimExpr], gr
     """The gradient by a weight whose spatial dimensions are `wanted`; all layouts are plain."""
     x, swapped = _batches_as_channels(data, groups), [1, 0, *range(2, 2 + len(wanted))]
     turned = w._replace(strides=w.dilation, dilation=w.strides)
-    found = _permuted(convolve(x, _permuted(grad, swapped), turned, groups), swapped)
+    found = permuted(convolve(x, permuted(grad, swapped), turned, groups), swapped)
     for axis, (size, dim) in enumerate(zip(known_dims("weight", found)[2:], wanted), 2):
         # Windows that the weight does not have: the data ends between two strides.
         if prove_equal(size, dim) is not YES:
@@ -93,7 +71,7 @@ def _batches_as_channels(data: Expr, groups: int) -> Expr:
     """(N, C, ...) as (C / groups, groups * N, ...)."""
     batch, channels, *spatial = known_dims("data", data)
     if groups == 1:
-        return _permuted(data, [1, 0, *range(2, 2 + len(spatial))])
+        return permuted(data, [1, 0, *range(2, 2 + len(spatial))])
     share = simplify(prim.FloorDiv.make(channels, number(groups)))
     apart = R.reshape(data, [batch, groups, share, *spatial])
     moved = R.permute_dims(apart, [2, 1, 0, *range(3, 3 + len(spatial))])

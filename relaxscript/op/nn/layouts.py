@@ -14,13 +14,15 @@ from relaxscript.arith import simplify
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.op.gradients import R, known_dims
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
-from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, require_equal
+from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, product, require_equal
 from relaxscript.te.topi.layouts import AxisOrder, LayoutAxis, axes_of
 
-__all__ = ["Layout", "read_layout"]
+__all__ = ["Layout", "from_plain", "permuted", "read_layout", "to_plain"]
 
 
 class Layout(AxisOrder):
@@ -129,3 +131,37 @@ def read_layout(name: str, text: str, letters: str) -> Layout:
             code="RX0204",
         )
     return Layout(text, letters, found)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def permuted(x: Expr, order: Sequence[int]) -> Expr:
+    """A tensor with its axes in another order; itself where that is its own."""
+    made: Expr = x if list(order) == sorted(order) else R.permute_dims(x, order)
+    return made
+
+
+def to_plain(x: Expr, layout: Layout) -> Expr:
+    """A tensor of a layout as a plain one."""
+    parts = [layout.parts(axis) for axis in range(len(layout.letters))]
+    moved = permuted(x, [place for own in parts for place in own])
+    if layout.rank == len(parts):
+        return moved
+    dims = known_dims("data", x)
+    made: Expr = R.reshape(moved, [product([dims[i] for i in own]) for own in parts])
+    return made
+
+
+def from_plain(x: Expr, layout: Layout) -> Expr:
+    """A plain tensor as one of a layout."""
+    parts = [layout.parts(axis) for axis in range(len(layout.letters))]
+    order = [place for own in parts for place in own]
+    if layout.rank > len(parts):
+        sizes: list[Any] = []
+        for axis, (dim, own) in enumerate(zip(known_dims("data", x), parts)):
+            by = layout.factor(axis)
+            outer = dim if by == 1 else simplify(prim.FloorDiv.make(dim, number(by)))
+            sizes += [outer, *(layout.places[place].factor for place in own[1:])]
+        x = R.reshape(x, sizes)
+    return permuted(x, [order.index(place) for place in range(layout.rank)])

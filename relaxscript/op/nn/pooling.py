@@ -25,8 +25,7 @@ from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.nn import pooling as te
 
-from .convolution_gradients import from_plain, to_plain
-from .layouts import Layout, read_layout
+from .layouts import Layout, from_plain, read_layout, to_plain
 from .pooling_gradients import by_largest, by_mean, by_windows_of_one_size
 from .windows import (
     SPATIAL,
@@ -101,13 +100,11 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
     ) -> Gradients:  # fmt: skip
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
-        x = to_plain(data, "layout", layout, letters)
-        grad, out = (
-            to_plain(e, "out_layout", out_layout or layout, letters)
-            for e in (context.grad, context.out)
-        )
+        own, of_result = _layouts(layout, out_layout, letters)
+        x = to_plain(data, own)
+        grad, out = to_plain(context.grad, of_result), to_plain(context.out, of_result)
         found = share(grad, x, out, kernel, windows, ceil_mode, count_include_pad)
-        return (from_plain(found, layout, letters),)
+        return (from_plain(found, own),)
 
     @operator.attribute_rule
     def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
@@ -353,12 +350,13 @@ def _differentiate_adaptive(operator: Operator, axes: int) -> None:
     def gradient(
         context: GradientContext, data: Expr, output_size: Any, layout: str, out_layout: str | None
     ) -> Gradients:
-        grad = to_plain(context.grad, "out_layout", out_layout or layout, letters)
+        own, of_result = _layouts(layout, out_layout, letters)
+        grad = to_plain(context.grad, of_result)
         wanted = _wanted(output_size, axes)
         if wanted is not None:
-            x = to_plain(data, "layout", layout, letters)
+            x = to_plain(data, own)
             grad = by_windows_of_one_size(grad, x, wanted)
-        return (from_plain(grad, layout, letters),)
+        return (from_plain(grad, own),)
 
 
 def _sum_windows(x: Any, axis: int, count: int) -> tuple[Any, Any]:

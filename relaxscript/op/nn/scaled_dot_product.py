@@ -45,7 +45,6 @@ from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.linear_algebra import rounded
 
 from .attention_loops import attend
-
 from .normalization_gradients import widened
 
 __all__ = ["attention", "attention_bias"]
