@@ -100,6 +100,20 @@ def _conv_transpose(axes: int) -> Operator:
     ) -> StructInfo:
         return _infer(context, data, weight, axes, **attributes)
 
+    _differentiate(operator, axes)
+
+    @operator.attribute_rule
+    def alone(
+        strides: Any, padding: Any, output_padding: Any, dilation: Any, groups: int, **others: Any
+    ) -> None:
+        _further(output_padding, windows_of(strides, padding, dilation, axes))
+        require_groups(groups)
+        _layouts(axes, others["data_layout"], others["kernel_layout"], others["out_layout"])
+
+    return operator
+
+
+def _differentiate(operator: Operator, axes: int) -> None:
     @operator.gradient
     def gradient(
         context: GradientContext, data: Expr, weight: Expr, strides: Any, padding: Any,
@@ -118,16 +132,6 @@ def _conv_transpose(axes: int) -> Operator:
             cast_like(from_plain(by_data, of_data), data),
             cast_like(from_plain(by_kernel, of_kernel), weight),
         )
-
-    @operator.attribute_rule
-    def alone(
-        strides: Any, padding: Any, output_padding: Any, dilation: Any, groups: int, **others: Any
-    ) -> None:
-        _further(output_padding, windows_of(strides, padding, dilation, axes))
-        require_groups(groups)
-        _layouts(axes, others["data_layout"], others["kernel_layout"], others["out_layout"])
-
-    return operator
 
 
 def _attribute(name: str, default: Any, annotation: str) -> Parameter:

@@ -1,7 +1,7 @@
 """Gradients of convolutions, which are convolutions again. Source: TVM's of `relax.nn.conv2d`.
 
 The gradient by the data is a transposed convolution with the same weight. That by the weight is a
-convolution of the data with the gradient of the result, whose batches are the channels.
+convolution of the data with the gradient of the result, over their batches.
 """
 
 from __future__ import annotations

@@ -92,6 +92,21 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
 
         return _resize(context, data, (layout, out_layout, letters), size)
 
+    _differentiate(operator, axes, share)
+
+    @operator.attribute_rule
+    def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
+        windows_of(strides, padding, dilation, axes)
+        per_axis("pool_size", pool_size, axes, 1)
+        _layouts(others["layout"], others["out_layout"], letters)
+
+    _loops(operator, axes, "max" if combine is _largest else "avg")
+    return operator
+
+
+def _differentiate(operator: Operator, axes: int, share: Any) -> None:
+    letters = "NC" + SPATIAL[axes]
+
     @operator.gradient
     def gradient(
         context: GradientContext, data: Expr, pool_size: Any, strides: Any, padding: Any,
@@ -105,15 +120,6 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
         grad, out = to_plain(context.grad, of_result), to_plain(context.out, of_result)
         found = share(grad, x, out, kernel, windows, ceil_mode, count_include_pad)
         return (from_plain(found, own),)
-
-    @operator.attribute_rule
-    def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
-        windows_of(strides, padding, dilation, axes)
-        per_axis("pool_size", pool_size, axes, 1)
-        _layouts(others["layout"], others["out_layout"], letters)
-
-    _loops(operator, axes, "max" if combine is _largest else "avg")
-    return operator
 
 
 def _parameters(axes: int) -> tuple[Parameter, ...]:

@@ -77,7 +77,7 @@ def _places(out: Expr, kernel: Sequence[int], w: Windows) -> list[Expr]:
 def _give_back(
     each: Expr, x: Expr, out: Expr, kernel: Sequence[int], w: Windows, ceil: bool
 ) -> Expr:
-    """What the elements of all windows are given, added up for those of the data."""
+    """The sums, for each element of the data, of what it is given as one of all windows."""
     batch, sizes = known_dims("data", x)[:2], known_dims("data", x)[2:]
     places, behind = _places(out, kernel, w), _behind(w, ceil)
     wide = [
