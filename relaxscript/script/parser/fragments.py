@@ -20,6 +20,7 @@ from relaxscript.ir.relax import Expr, SeqExpr, Tuple
 from relaxscript.script import ir as ir_names, relax as relax_names, tir as tir_names
 from relaxscript.script.names import tir_statements
 from relaxscript.script.names.annotations import AnnotationForm
+from relaxscript.script.names.relax_forms import MatchCastValue
 from relaxscript.script.names.tir_types import ScalarType, StmtForm
 from relaxscript.script.names.tir_values import builder_argument
 from relaxscript.script.source.plain_names import literal
@@ -70,7 +71,8 @@ def _names_a_value(source: Source, node: ast.stmt, known: Mapping[str, Any]) -> 
     if not isinstance(node, ast.Assign) or isinstance(node.targets[0], ast.Subscript):
         return False
     calls = isinstance(node.value, ast.Call) and _mentions([node], known, (relax_names,))
-    return not calls or literal(source, node.value, [known]) is not UNKNOWN
+    value = literal(source, node.value, [known])
+    return not calls or not (value is UNKNOWN or isinstance(value, MatchCastValue))
 
 
 def part_of(cx: ScriptContext, body: Sequence[ast.stmt], known: Mapping[str, Any]) -> Node | None:

@@ -356,7 +356,12 @@ class _Script:
         if not self.declares or not isinstance(root, Node):
             return statements
         own = isinstance(root, tir.Buffer)
-        for var in _in_order(free_vars(root) if not own else ()):
+        free = _in_order(free_vars(root) if not own else ())
+        # A function type that mentions one of these speaks of this one, and binds none of its own.
+        for var in free:
+            if isinstance(var, prim.Var) and isinstance(printer, RelaxPrinter):
+                printer.introduce(var, declared=True)
+        for var in free:
             if isinstance(var, Var) and isinstance(printer, RelaxPrinter):
                 if var.struct_info is not None:
                     statements.append(print_declaration(printer, var, var.struct_info))

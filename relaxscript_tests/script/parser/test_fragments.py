@@ -13,7 +13,7 @@ from relaxscript.ir import prim, relax
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.ir.walk import walk
+from relaxscript.ir.walk import free_vars, walk
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.testing.prim_scripts import random_prim_script
 from relaxscript.testing.programs import random_module
@@ -139,8 +139,13 @@ def is_told_by_its_text(part, within):
     A text does not say which variables a dataflow block around it keeps for itself; a call that
     gives nothing reads as the call, whether it was a binding or a block or a value.
     """
-    if any(isinstance(inner, relax.DataflowVar) for inner in within):
-        return any(isinstance(inner, relax.DataflowBlock) for inner in within)
+    if isinstance(part, relax.If):
+        return False
+    mentions_one = any(isinstance(inner, relax.DataflowVar) for inner in within)
+    if mentions_one and not any(isinstance(inner, relax.DataflowBlock) for inner in within):
+        return False
+    if any(isinstance(var, relax.DataflowVar) for var in free_vars(part)):
+        return False
     match part:
         case relax.BindingBlock(bindings=bindings) if not isinstance(part, relax.DataflowBlock):
             return len(bindings) > 1 and not gives_nothing(bindings[-1])
@@ -148,11 +153,32 @@ def is_told_by_its_text(part, within):
             return not gives_nothing(part)
         case relax.SeqExpr(blocks=blocks):
             return bool(blocks)
-    return not isinstance(part, relax.If)
+    return True
 
 
 def gives_nothing(binding):
     return str(binding.var.struct_info) == "R.Tuple"
+
+
+def test_a_cast_of_a_constant_is_a_binding_and_no_value_of_a_file():
+    back = read(from_source('y = R.match_cast(R.const(3.0, "float16"), R.Tensor((), "float16"))'))
+    assert isinstance(back, relax.MatchCast)
+
+
+def test_a_function_type_that_mentions_a_free_dimension_speaks_of_that_one():
+    n = prim.Var("n", "int64")
+    row = R.Tensor((n,), "float32")
+    x, f = relax.Var("x", row), relax.Var("f", R.Callable((row,), row))
+    part = relax.BindingBlock((
+        relax.VarBinding(relax.Var("s", R.Shape((n,))), relax.ShapeExpr((n,))),
+        relax.VarBinding(relax.Var("y", row), relax.Call(f, (x,))),
+    ))  # fmt: skip
+    assert part.script().startswith(
+        'n = T.int64()\nf: R.Callable((R.Tensor((n,), "float32"),), R.Tensor((n,), "float32"))\n'
+    )
+    back = read(part)
+    assert back.script() == part.script()
+    assert structural_equal(back, part, map_free_vars=True)
 
 
 @pytest.mark.slow
