@@ -144,12 +144,13 @@ class TEFunction(NamedTuple):
 
 
 def make_te_function(
-    arguments: TEArguments, made: Any, name: str, attrs: Mapping[str, Any] | None = None
-) -> TEFunction:
+    arguments: TEArguments, made: Any, name: str, attrs: Mapping[str, Any] | None = None,
+    checks: Sequence[tuple[PrimExpr, str]] = (),
+) -> TEFunction:  # fmt: skip
     """The PrimFunc of what a function of Python gave for some arguments.
 
-    Results have the dimensions of the caller; scalars are the caller's, too. Raises `OperandError`
-    for what is no tensor.
+    Results have the dimensions of the caller; scalars are the caller's, too. `checks` are those of
+    `prim_func_of`. Raises `OperandError` for what is no tensor.
     """
     _check_attributes(attrs)
     inputs = [tensor for _, tensor in arguments.tensors]
@@ -165,7 +166,9 @@ def make_te_function(
     inside = arguments.variables if captured else {}
     shapes = [[substitute(d, inside) for d in t.shape] for t in (*inputs, *outputs)]
     scalars = _unbound(shapes, arguments.variables.values())
-    function = prim_func_of([*inputs, *scalars, *outputs], name, private=True, attrs=attrs)
+    function = prim_func_of(
+        [*inputs, *scalars, *outputs], name, private=True, attrs=attrs, checks=checks
+    )
     back = {own: var for var, own in arguments.variables.items()}
     infos = tuple(
         TensorStructInfo.make(

@@ -52,12 +52,19 @@ def _tensors(ops: Any) -> list[Tensor]:
 def prim_func_of(
     params: Sequence[Tensor | Var], name: str, *, private: bool = False,
     attrs: Mapping[str, Any] | None = None, index_dtype: DataType | None = None,
+    checks: Sequence[tuple[PrimExpr, str]] = (),
 ) -> PrimFunc:  # fmt: skip
-    """The PrimFunc over tensors and scalars; loops have the dtype of their extents, or this one."""
+    """The PrimFunc over tensors and scalars; loops have the dtype of their extents, or this one.
+
+    `checks` are conditions on its parameters, without which it stops, and what it says then.
+    """
     tensors = [p for p in params if isinstance(p, Tensor)]
     order = _operations(tensors)
     _check_given(order, tensors)
-    return _Maker(name, private, order, params, attrs or {}, index_dtype).function()
+    maker = _Maker(name, private, order, params, attrs or {}, index_dtype)
+    for condition, message in checks:
+        maker.tb.assert_holds(condition, message)
+    return maker.function()
 
 
 def _operations(tensors: Iterable[Tensor]) -> list[Operation]:

@@ -16,7 +16,16 @@ from relaxscript.builder.te_calls import TEArguments, TEFunction, make_te_functi
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.node import traversal_of
-from relaxscript.ir.prim import INT64, FloatImm, IntImm, PrimExpr, Var as PrimVar, const
+from relaxscript.ir.prim import (
+    INT64,
+    LE,
+    FloatImm,
+    IntImm,
+    PrimExpr,
+    Var as PrimVar,
+    alike,
+    const,
+)
 from relaxscript.ir.relax import (
     Attrs,
     Call,
@@ -96,9 +105,16 @@ class OperatorFunctions:
     ) -> _Made | Stays:
         context = _Deferring(self.builder.context)
         operator.infer(call, context)
-        if context.deferred_checks:
-            return Stays.UNDECIDED
         arguments = TEArguments(self.builder.struct_info)
+        checks: list[tuple[PrimExpr, str]] = []
+        for check in context.deferred_checks:
+            low, high = check.a, check.b
+            if check.relation != "inside" or not isinstance(low, PrimExpr):
+                return Stays.UNDECIDED
+            assert isinstance(high, PrimExpr), "a dimension is inside of another"
+            # Loops are the same for all that fits, so they need no more than to see that it does.
+            found = alike(arguments.scalar(low), arguments.scalar(high))
+            checks.append((LE.make(*found), check.text))
         given: list[Any] = []
         paths: list[tuple[int, ...]] = []
         places = dict(operator.operand_places(len(call.args)))
@@ -112,7 +128,7 @@ class OperatorFunctions:
         inner = ComputeContext(substitute(out, arguments.variables))
         made = operator.rules["compute"](inner, *given, **operator.attributes(call))
         name = operator.__name__
-        function = make_te_function(arguments, made, name)
+        function = make_te_function(arguments, made, name, checks=checks)
         _check_results(operator, function, out)
         numbers = tuple(variables.index(var) for var in function.scalars)
         return _Made(self.builder.add_func(function.function, name), tuple(paths), numbers)

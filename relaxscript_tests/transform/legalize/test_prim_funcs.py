@@ -181,6 +181,30 @@ class OnDevice:
     assert 'out_sinfo=R.Tensor((3,), "float32", vdevice="llvm:1")' in made.script()
 
 
+@pytest.mark.parametrize("target", EXECUTORS)
+def test_loops_look_at_whether_a_window_fits_before_they_begin(target):
+    mod = from_source("""
+@I.ir_module
+class Windows:
+    @R.function
+    def main(x: R.Tensor((1, 2, "h", 4), "float32"), w: R.Tensor((2, 2, 3, 3), "float32")):
+        y = R.nn.conv2d(x, w)
+        return y
+""")
+    made = LegalizeOps(require_all=True)(mod)
+    assert_structural_equal(from_source(made.script()), made)
+    run = rx.VirtualMachine(rx.build(made, target))["main"]
+    w = np.ones((2, 2, 3, 3), "float32")
+    for h in (3, 4):
+        x = np.ones((1, 2, h, 4), "float32")
+        np.testing.assert_array_equal(run(x, w), rx.jit(mod).main(x, w))
+    with pytest.raises(rx.VMError, match="the window is larger than the tensor") as caught:
+        run(np.ones((1, 2, 2, 4), "float32"), w)
+    assert (caught.value.span.line, caught.value.span.column) == (6, 13)
+    with pytest.raises(rx.VMError):
+        run(np.ones((1, 2, 1, 4), "float32"), w)
+
+
 # ---------------------------------------------------------------- computes that do not fit
 
 
