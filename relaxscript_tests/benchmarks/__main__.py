@@ -8,7 +8,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("import_time", "front_end", "checking", "arithmetic", "execution", "networks")
+ALL = (
+    "import_time", "front_end", "checking", "arithmetic", "operators", "execution", "networks",
+)  # fmt: skip
 
 
 def main(names: list[str]) -> None:

@@ -80,6 +80,10 @@ def out_size(
     def number(value: int) -> PrimExpr:
         return prim.const(value, size.dtype)
 
+    if isinstance(size, IntImm) and isinstance(kernel, IntImm):
+        before, after, stride = w.before[axis], w.after[axis], w.strides[axis]
+        left = before + size.value + after - w.dilation[axis] * (kernel.value - 1) - 1
+        return number((left + (stride - 1 if ceil else 0)) // stride + 1)
     reach = prim.Mul.make(number(w.dilation[axis]), prim.Sub.make(kernel, number(1)))
     padded = prim.Add.make(size, number(w.before[axis] + w.after[axis]))
     room: PrimExpr = prim.Sub.make(prim.Sub.make(padded, reach), number(1))
