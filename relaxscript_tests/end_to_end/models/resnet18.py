@@ -28,71 +28,53 @@ def _block(inputs: int, outputs: int) -> StructInfo:
 def resnet18(width: int, image: int, classes: int) -> IRModule:
     """The network for a batch of images; `width` is the number of channels of its first blocks."""
     c1, c2, c3, c4 = width, 2 * width, 4 * width, 8 * width
-    first, same1 = _norm(c1), _block(c1, c1)
-    down2, same2 = _block(c1, c2), _block(c2, c2)
-    down3, same3 = _block(c2, c3), _block(c3, c3)
-    down4, same4 = _block(c3, c4), _block(c4, c4)
+    same1, same2, same3, same4 = (_block(c, c) for c in (c1, c2, c3, c4))
+    first, down2, down3, down4 = _norm(c1), _block(c1, c2), _block(c2, c3), _block(c3, c4)
 
     @I.ir_module
     class ResNet18:
         @R.function
         def main(
             x: R.Tensor(("batch", 3, image, image), "float32"),
-            stem: R.Tensor((c1, 3, 7, 7), "float32"),
-            norm: first,
-            w1: same1,
-            w2: same1,
-            w3: down2,
-            w4: same2,
-            w5: down3,
-            w6: same3,
-            w7: down4,
-            w8: same4,
-            weight: R.Tensor((c4, classes), "float32"),
-            bias: R.Tensor((classes,), "float32"),
-        ):
+            stem: R.Tensor((c1, 3, 7, 7), "float32"), norm: first,
+            w1: same1, w2: same1, w3: down2, w4: same2, w5: down3, w6: same3, w7: down4, w8: same4,
+            weight: R.Tensor((c4, classes), "float32"), bias: R.Tensor((classes,), "float32"),
+        ):  # fmt: skip
             cls = ResNet18
-            wide = R.nn.conv2d(x, stem, strides=2, padding=3)
-            begun = R.nn.relu(cls.normed(wide, norm))
-            y0 = R.nn.max_pool2d(begun, (3, 3), strides=2, padding=1)
-            y1 = cls.same(y0, w1[0], w1[1], w1[2], w1[3])
-            y2 = cls.same(y1, w2[0], w2[1], w2[2], w2[3])
-            y3 = cls.down(y2, w3[0], w3[1], w3[2], w3[3], w3[4], w3[5])
-            y4 = cls.same(y3, w4[0], w4[1], w4[2], w4[3])
-            y5 = cls.down(y4, w5[0], w5[1], w5[2], w5[3], w5[4], w5[5])
-            y6 = cls.same(y5, w6[0], w6[1], w6[2], w6[3])
-            y7 = cls.down(y6, w7[0], w7[1], w7[2], w7[3], w7[4], w7[5])
-            y8 = cls.same(y7, w8[0], w8[1], w8[2], w8[3])
+            begun = cls.normed(R.nn.conv2d(x, stem, strides=2, padding=3), norm)
+            y0 = R.nn.max_pool2d(R.nn.relu(begun), (3, 3), strides=2, padding=1)
+            y4 = cls.same(cls.down(cls.same(cls.same(y0, w1), w2), w3), w4)
+            y8 = cls.same(cls.down(cls.same(cls.down(y4, w5), w6), w7), w8)
             pooled = R.nn.adaptive_avg_pool2d(y8, (1, 1))
             return R.matmul(R.squeeze(pooled, axis=[2, 3]), weight) + bias
 
         @R.function(private=True)
         def same(
             x: R.Tensor(("n", "c", "h", "w"), "float32"),
-            conv1: R.Tensor(("c", "c", 3, 3), "float32"),
-            norm1: R.Tuple([R.Tensor(("c",), "float32")] * 4),
-            conv2: R.Tensor(("c", "c", 3, 3), "float32"),
-            norm2: R.Tuple([R.Tensor(("c",), "float32")] * 4),
-        ):
+            weights: R.Tuple(
+                R.Tensor(("c", "c", 3, 3), "float32"), R.Tuple([R.Tensor(("c",), "float32")] * 4),
+                R.Tensor(("c", "c", 3, 3), "float32"), R.Tuple([R.Tensor(("c",), "float32")] * 4),
+            ),
+        ):  # fmt: skip
             cls = ResNet18
+            conv1, norm1, conv2, norm2 = weights
             y = R.nn.relu(cls.normed(R.nn.conv2d(x, conv1, padding=1), norm1))
-            z = cls.normed(R.nn.conv2d(y, conv2, padding=1), norm2)
-            return R.nn.relu(z + x)
+            return R.nn.relu(cls.normed(R.nn.conv2d(y, conv2, padding=1), norm2) + x)
 
         @R.function(private=True)
         def down(
             x: R.Tensor(("n", "c", "h", "w"), "float32"),
-            conv1: R.Tensor(("d", "c", 3, 3), "float32"),
-            norm1: R.Tuple([R.Tensor(("d",), "float32")] * 4),
-            conv2: R.Tensor(("d", "d", 3, 3), "float32"),
-            norm2: R.Tuple([R.Tensor(("d",), "float32")] * 4),
-            shortcut: R.Tensor(("d", "c", 1, 1), "float32"),
-            norm3: R.Tuple([R.Tensor(("d",), "float32")] * 4),
-        ):
+            weights: R.Tuple(
+                R.Tensor(("d", "c", 3, 3), "float32"), R.Tuple([R.Tensor(("d",), "float32")] * 4),
+                R.Tensor(("d", "d", 3, 3), "float32"), R.Tuple([R.Tensor(("d",), "float32")] * 4),
+                R.Tensor(("d", "c", 1, 1), "float32"), R.Tuple([R.Tensor(("d",), "float32")] * 4),
+            ),
+        ):  # fmt: skip
             cls = ResNet18
+            conv1, norm1, conv2, norm2, conv3, norm3 = weights
             y = R.nn.relu(cls.normed(R.nn.conv2d(x, conv1, strides=2, padding=1), norm1))
             z = cls.normed(R.nn.conv2d(y, conv2, padding=1), norm2)
-            return R.nn.relu(z + cls.normed(R.nn.conv2d(x, shortcut, strides=2), norm3))
+            return R.nn.relu(z + cls.normed(R.nn.conv2d(x, conv3, strides=2), norm3))
 
         @R.function(private=True)
         def normed(
@@ -100,7 +82,6 @@ def resnet18(width: int, image: int, classes: int) -> IRModule:
             norm: R.Tuple([R.Tensor(("c",), "float32")] * 4),
         ) -> R.Tensor(("n", "c", "h", "w"), "float32"):
             gamma, beta, mean, variance = norm
-            y = R.nn.batch_norm(x, gamma, beta, mean, R.abs(variance), axis=1, training=False)
-            return y[0]
+            return R.nn.batch_norm(x, gamma, beta, mean, variance, axis=1, training=False)[0]
 
     return ResNet18

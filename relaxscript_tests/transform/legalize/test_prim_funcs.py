@@ -235,7 +235,7 @@ class Exp:
         ),
         (
             lambda context, x: 3,
-            "`exp` gives a tensor or a list of tensors, this is a Python int",
+            "`exp` gives a Python int where a tensor or a list of tensors is needed",
         ),
     ],
 )
