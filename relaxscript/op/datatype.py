@@ -8,6 +8,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import follow
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.traits import Trait
@@ -28,6 +29,9 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     """
     found: Tensor = converted(x, dtype.numpy)
     return found
+
+
+astype.layout_rule(follow)
 
 
 @astype.infer_rule

@@ -22,6 +22,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid, places_of
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
@@ -271,6 +272,16 @@ def _steps(distance: PrimExpr, step: int) -> PrimExpr:
         return distance
     raised = prim.Add.make(distance, number(step - 1))
     return simplify(prim.FloorDiv.make(raised, number(step)))
+
+
+@strided_slice.layout_rule
+def _(
+    context: LayoutContext, x: Order, axes: Orders, begin: Orders, end: Orders, strides: Orders,
+    assume_inbound: bool,
+) -> Relaid:  # fmt: skip
+    named = [_known_axis(value) for value in _scalars("axes", context.operands[1])]
+    places = Tuple.make(tuple(PrimValue.make(number(place)) for place in places_of(named, x)))
+    return Relaid((x, axes, begin, end, strides), x, replaced={"axes": places})
 
 
 @strided_slice.compute()

@@ -8,6 +8,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements
+from relaxscript.opdef.layout import follow
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
 from relaxscript.opdef.shapes import (
@@ -29,6 +30,9 @@ __all__ = ["ewise_fma"]
 def ewise_fma(x1: Scalar, x2: Scalar, x3: Scalar) -> Tensor:
     """`x1 * x2 + x3`; all three broadcast to each other."""
     return np.asarray(x1 * x2 + x3)
+
+
+ewise_fma.layout_rule(follow)
 
 
 @ewise_fma.infer_rule

@@ -20,6 +20,7 @@ from relaxscript.te.topi.tag import BROADCAST, ELEMWISE
 
 from .compute import ComputeContext
 from .context import InferContext
+from .layout import LayoutContext, Order, Relaid, follow, places_of, without_axes
 from .operator import Operator, register
 from .parameters import Parameter
 from .shapes import (
@@ -101,6 +102,7 @@ def elementwise(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts))
+    operator.layout_rule(follow)
     compute_elements(operator, te, ulp)
     _differentiate(operator, accepts, grad)
     operator.prim_rule(_prim_rule(accepts))
@@ -115,6 +117,7 @@ def comparison(
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
     operator = _operator(name, _compare(meaning), doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(binary_rule(accepts, _BOOL))
+    operator.layout_rule(follow)
     compute_elements(operator, te, ulp)
     _differentiate(operator, "bits", grad)
     operator.prim_rule(_prim_rule(accepts, _BOOL))
@@ -231,6 +234,7 @@ def unary(
     operands = [_operand(operand, "tensor")]
     operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
     operator.infer_rule(unary_rule(accepts, result, operand))
+    operator.layout_rule(follow)
     compute_elements(operator, te, ulp)
     _differentiate(operator, accepts if result is None else "bits", grad)
     return operator
@@ -280,6 +284,12 @@ def reduction(
     ) -> StructInfo:
         require_dtype("x", x.dtype, accepts)
         return reduce_info(x, axis, keepdims, x.dtype)
+
+    @operator.layout_rule
+    def layout(context: LayoutContext, x: Order, axis: Any, keepdims: bool) -> Relaid:
+        gone = range(len(x)) if axis is None else [a % len(x) for a in axis]
+        result = x if keepdims else without_axes(x, gone)
+        return Relaid((x,), result, {"axis": None if axis is None else places_of(axis, x)})
 
     if te is not None:
 

@@ -68,9 +68,10 @@ __all__ = [
 #   compute     the elements of the result, as tensor expressions
 #   gradient    the gradients of the operands, from that of the result
 #   mixed_precision  the call on operands of a lower dtype
+#   layout      the call on operands whose axes are in another order
 RuleKind = Literal[
     "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
-    "compute", "gradient", "mixed_precision",
+    "compute", "gradient", "mixed_precision", "layout",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -185,6 +186,10 @@ class Operator:
     def mixed_precision_rule(self, rule: _Rule) -> _Rule:
         """Declare the call on operands of a lower dtype: `rule(call, out_dtype) -> Call`."""
         return self.rule("mixed_precision")(rule)
+
+    def layout_rule(self, rule: _Rule) -> _Rule:
+        """Declare the call on operands whose axes are in another order: `layout.py` says how."""
+        return self.rule("layout")(rule)
 
     def compute(
         self, *, ulp: float = 0, sums: float = 0, terms: Callable[..., Any] | None = None

@@ -19,6 +19,15 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import (
+    LayoutContext,
+    Order,
+    Relaid,
+    declined,
+    places_of,
+    plain,
+    without_axes,
+)
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -30,7 +39,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 from relaxscript.te.topi import transpose
-from relaxscript.te.topi.transform import with_new_axes, without_axes
+from relaxscript.te.topi.transform import with_new_axes, without_axes as squeezed
 
 __all__ = ["expand_dims", "permute_dims", "squeeze"]
 
@@ -74,6 +83,12 @@ def _(context: ComputeContext, x: Any, axes: tuple[int, ...] | None = None) -> A
     return transpose(x, axes)
 
 
+@permute_dims.layout_rule
+def _(context: LayoutContext, x: Order, axes: tuple[int, ...] | None) -> Relaid:
+    order = range(len(x))[::-1] if axes is None else axes
+    return Relaid((x,), plain(len(x)), {"axes": places_of(order, x)})
+
+
 @permute_dims.gradient
 def _(context: GradientContext, x: Expr, axes: tuple[int, ...] | None) -> Gradients:
     if axes is None:
@@ -106,6 +121,15 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
 @expand_dims.compute()
 def _(context: ComputeContext, x: Any, axis: tuple[int, ...]) -> Any:
     return with_new_axes(x, axes_in(axis, x.ndim, extra=len(axis)))
+
+
+@expand_dims.layout_rule
+def _(context: LayoutContext, x: Order, axis: tuple[int, ...]) -> Relaid:
+    new = axes_in(axis, len(x), extra=len(axis))
+    rank = len(x) + len(axis)
+    others = [place for place in range(rank) if place not in new]
+    old = iter(x)
+    return Relaid((x,), tuple(k if k in new else others[next(old)] for k in range(rank)))
 
 
 @expand_dims.gradient
@@ -165,10 +189,22 @@ def _squeezed_all(
     return tensor_of([d for d, a in zip(dims, is_one) if a is NO], x.dtype, x.vdevice)
 
 
+@squeeze.layout_rule
+def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None) -> Relaid:
+    if axis is not None:
+        return Relaid((x,), without_axes(x, axes_in(axis, len(x))), {"axis": places_of(axis, x)})
+    dims = dims_of(context.operands[0])
+    if dims is None:
+        return declined(context, (x,))
+    return Relaid(
+        (x,), without_axes(x, [k for k, d in enumerate(dims) if prove_equal(d, ONE) is YES])
+    )
+
+
 @squeeze.compute()
 def _(context: ComputeContext, x: Any, axis: tuple[int, ...] | None = None) -> Any:
     if axis is not None:
-        return without_axes(x, axes_in(axis, x.ndim))
+        return squeezed(x, axes_in(axis, x.ndim))
     # Of all axes those are left that the result has: there every size is none that is 1.
     left = [any(prove_equal(size, dim) is YES for dim in context.shape) for size in x.shape]
-    return without_axes(x, [index for index, stays in enumerate(left) if not stays])
+    return squeezed(x, [index for index, stays in enumerate(left) if not stays])

@@ -23,6 +23,7 @@ from relaxscript.opdef.compute import ComputeContext, shape_of_result
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, alike, follow, place_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -87,6 +88,15 @@ def _(
 @concat.compute()
 def _(context: ComputeContext, tensors: Any, axis: int | None = 0) -> Any:
     return topi.concatenate(tensors, 0 if axis is None else axis)
+
+
+@concat.layout_rule
+def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int | None) -> Relaid:
+    made = follow(context, *tensors)
+    order: Any = made.result
+    return Relaid(
+        (made.operands,), order, {"axis": None if axis is None else place_of(axis, order)}
+    )
 
 
 def _sum(dims: Sequence[PrimExpr]) -> PrimExpr:
@@ -279,6 +289,11 @@ def _(
         # A section that has elements begins before the end.
         starts = [simplify(prim.Mul.make(lengths[0], number(k))) for k in range(len(lengths))]
     return parts_of(x, place, starts, lengths)
+
+
+@split.layout_rule
+def _(context: LayoutContext, x: Order, axis: int, **others: Any) -> Relaid:
+    return Relaid((x,), alike(context.out, x), {"axis": place_of(axis, x)})
 
 
 @split.attribute_rule

@@ -18,6 +18,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary, unary_rule
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, follow, place_of
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
@@ -122,6 +123,8 @@ def softplus(data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor
     return soft
 
 
+leakyrelu.layout_rule(follow)
+softplus.layout_rule(follow)
 leakyrelu.infer_rule(unary_rule("float", operand="data"))
 softplus.infer_rule(unary_rule("float", operand="data"))
 compute_elements(leakyrelu, te.leaky_relu)
@@ -178,6 +181,12 @@ def _along_axis(context: InferContext, data: TensorStructInfo, axis: int = -1) -
 
 softmax.infer_rule(_along_axis)
 log_softmax.infer_rule(_along_axis)
+
+
+@softmax.layout_rule
+@log_softmax.layout_rule
+def _(context: LayoutContext, data: Order, axis: int) -> Relaid:
+    return Relaid((data,), data, {"axis": place_of(axis, data)})
 
 
 def _beside_one(data: Any, axis: int = -1) -> Any:

@@ -24,6 +24,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, place_of, places_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -145,6 +146,11 @@ def _batch_norm_terms(
 @batch_norm.compute(ulp=1, sums=4, terms=_batch_norm_terms)
 def _(context: ComputeContext, *tensors: Any, **options: Any) -> Any:
     return topi.nn.batch_norm(*tensors, **options)
+
+
+@batch_norm.layout_rule
+def _(context: LayoutContext, data: Order, *others: Order, axis: int, **options: Any) -> Relaid:
+    return Relaid((data, *others), (data, *others[2:]), {"axis": place_of(axis, data)})
 
 
 def _per_channel(
@@ -317,6 +323,16 @@ def _(
     dims = dims_of(data)
     axes_in(axes, data.ndim if dims is None else len(dims), "axes", "data")
     return _per_channel(context, data, {"gamma": gamma, "beta": beta}, channel_axis, "channel_axis")
+
+
+@group_norm.layout_rule
+@instance_norm.layout_rule
+def _(
+    context: LayoutContext, data: Order, gamma: Order, beta: Order, channel_axis: int, axes: Order,
+    **others: Any,
+) -> Relaid:  # fmt: skip
+    moved = {"channel_axis": place_of(channel_axis, data), "axes": places_of(axes, data)}
+    return Relaid((data, gamma, beta), data, moved)
 
 
 # ---------------------------------------------------------------- gradients

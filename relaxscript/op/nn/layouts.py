@@ -7,7 +7,7 @@ last axis holds 16 neighbouring channels, and C counts these groups. Source: TVM
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relaxscript.arith import simplify
@@ -19,10 +19,19 @@ from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.gradients import R, known_dims
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, declined, order_to
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, product, require_equal
 from relaxscript.te.topi.layouts import AxisOrder, LayoutAxis, axes_of
 
-__all__ = ["Layout", "from_plain", "permuted", "read_layout", "to_plain"]
+__all__ = [
+    "Layout",
+    "from_plain",
+    "permuted",
+    "read_layout",
+    "relaid_convolution",
+    "relaid_pooling",
+    "to_plain",
+]
 
 
 class Layout(AxisOrder):
@@ -165,3 +174,48 @@ def from_plain(x: Expr, layout: Layout) -> Expr:
             sizes += [outer, *(layout.places[place].factor for place in own[1:])]
         x = R.reshape(x, sizes)
     return permuted(x, [order.index(place) for place in range(layout.rank)])
+
+
+# ---------------------------------------------------------------- axes in another order
+
+
+def relaid_convolution(
+    context: LayoutContext, data: Order, weight: Order, data_layout: str, kernel_layout: str,
+    out_layout: str | None, **others: Any,
+) -> Relaid:  # fmt: skip
+    """The rule of convolutions: their layouts say the order of axes."""
+    layouts = {"data_layout": data_layout, "kernel_layout": kernel_layout}
+    return _relaid(context, (data, weight), layouts, out_layout or data_layout)
+
+
+def relaid_pooling(
+    context: LayoutContext, data: Order, layout: str, out_layout: str | None, **others: Any
+) -> Relaid:
+    """The rule of what combines windows: its layout says the order of axes."""
+    return _relaid(context, (data,), {"layout": layout}, out_layout or layout)
+
+
+def _relaid(
+    context: LayoutContext, orders: Sequence[Order], layouts: Mapping[str, str], out: str
+) -> Relaid:
+    """The call with other layouts by letters, one for each operand, where those now are `layouts`.
+
+    `out` is that of the result, which comes in the order of the first operand. Operands are taken
+    as they come, unless layouts are asked for. Packed ones are no order of axes, and stay.
+    """
+    wanted: list[Order | None] = list(orders)
+    for place, (layout, desired) in enumerate(zip(layouts.values(), context.desired)):
+        wanted[place] = order_to(layout, desired)
+    taken = [order for order in wanted if order is not None]
+    if len(taken) < len(orders) or not all(map(str.isalpha, (*layouts.values(), out))):
+        return declined(context, orders)
+    names = {
+        name: "".join(layout[axis] for axis in order)
+        for (name, layout), order in zip(layouts.items(), taken)
+    }
+    named = context.desired[len(orders) :]
+    result = order_to(out, named[0] if named else next(iter(names.values())))
+    if result is None:
+        return declined(context, orders)
+    changed = {**names, "out_layout": "".join(out[axis] for axis in result)}
+    return Relaid(tuple(taken), result, changed)

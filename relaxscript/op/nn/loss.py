@@ -16,6 +16,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -52,6 +53,11 @@ def _(context: ComputeContext, data: te.Tensor, rate: float = 0.5) -> tuple[te.T
 def _(context: InferContext, data: TensorStructInfo, rate: float = 0.5) -> StructInfo:
     require_dtype("data", data.dtype, "number")
     return TupleStructInfo.make((data, data))
+
+
+@dropout.layout_rule
+def _(context: LayoutContext, data: Order, rate: float) -> Relaid:
+    return Relaid((data,), (data, data))
 
 
 @dropout.attribute_rule

@@ -18,6 +18,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, places_of, plain
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -131,6 +132,19 @@ def _(
     **options: Any,
 ) -> StructInfo:
     return _infer(context, data, {"weight": weight}, axes)
+
+
+@layer_norm.layout_rule
+def _(
+    context: LayoutContext, data: Order, gamma: Order, beta: Order, axes: Order, **others: Any
+) -> Relaid:
+    own = plain(len(axes))
+    return Relaid((data, own, own), data, {"axes": places_of(axes, data)})
+
+
+@rms_norm.layout_rule
+def _(context: LayoutContext, data: Order, weight: Order, axes: Order, **others: Any) -> Relaid:
+    return Relaid((data, plain(len(axes))), data, {"axes": places_of(axes, data)})
 
 
 def _infer(
