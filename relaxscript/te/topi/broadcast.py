@@ -62,9 +62,11 @@ def broadcast_shapes(
 
 def repeated(index: PrimExpr, size: PrimExpr, common: PrimExpr) -> PrimExpr:
     """The index of an axis of `size` that is `common` elements long, or 1 and repeated."""
+    if is_one(common):
+        return index
     if is_one(size):
         return prim.const(0, size.dtype)
-    if is_one(common) or prove_equal(size, common) is YES:
+    if prove_equal(size, common) is YES:
         return index
     return prim.Min(index, size - 1)  # one of the two, which only the run shows
 

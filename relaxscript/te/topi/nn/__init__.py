@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     channels,
+    conv_transpose,
     convolution,
     convolution_by_layout,
     elemwise,
@@ -14,6 +15,7 @@ from . import (
     pooling,
 )
 from .channels import *  # noqa: F403
+from .conv_transpose import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .convolution_by_layout import *  # noqa: F403
 from .elemwise import *  # noqa: F403
@@ -25,7 +27,7 @@ from .pooling import *  # noqa: F403
 from .softmax import log_softmax, softmax
 
 __all__ = [
-    *channels.__all__, *convolution.__all__, *convolution_by_layout.__all__, *elemwise.__all__,
-    *loss.__all__, *matrix_products.__all__, *normalization.__all__, *padding.__all__,
-    *pooling.__all__, "log_softmax", "softmax",
+    *channels.__all__, *conv_transpose.__all__, *convolution.__all__,
+    *convolution_by_layout.__all__, *elemwise.__all__, *loss.__all__, *matrix_products.__all__,
+    *normalization.__all__, *padding.__all__, *pooling.__all__, "log_softmax", "softmax",
 ]  # fmt: skip

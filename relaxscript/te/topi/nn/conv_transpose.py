@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.arith import simplify
+from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
+from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te import reduction
@@ -18,8 +20,13 @@ from relaxscript.te.compute import reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import arranged, unpack
 
-from .convolution import LOOPS, SUMMED, Orders
+from .convolution import LOOPS, SUMMED, Orders, read_orders, windows_for
 from .windows import Windows
+
+__all__ = [
+    "conv1d_transpose_ncw", "conv2d_transpose_nchw", "conv3d_transpose_ncdhw",
+    "group_conv2d_transpose_nchw",
+]  # fmt: skip
 
 
 def spread(
@@ -71,3 +78,85 @@ def _source(
     source = first // stride
     whole = prim.EQ(first % stride, zero)
     return source, [prim.GE(first, zero), whole, prim.LT(source, size)]
+
+
+# ---------------------------------------------------------------- what users call
+
+
+def _of_plain(
+    callee: str, data: Tensor, weight: Tensor, strides: Any, padding: Any, out_dtype: Any,
+    output_padding: Any, groups: int, layout: str,
+) -> Any:  # fmt: skip
+    """The transposed convolution of tensors in plain order; raises `OperandError`."""
+    letters = (layout, "IO" + layout[2:])
+    of_data, of_weight = read_orders(callee, data, weight, letters, letters)
+    axes = len(layout) - 2
+    windows = windows_for(strides, padding, 1, weight.shape[2:])
+    more = (output_padding,) * axes if isinstance(output_padding, int) else output_padding
+    if len(more) != axes or not all(0 <= n < s for n, s in zip(more, windows.strides)):
+        raise OperandError(
+            "output_padding", f"is {output_padding}", code="RX0204",
+            also={"strides": f"are {windows.strides}"},
+            message="what is added behind is one number for each axis, less than its stride",
+        )  # fmt: skip
+    if prove_equal(data.shape[1], weight.shape[0]) is NO or groups < 1:
+        raise OperandError(
+            "kernel", f"takes {format_expr(weight.shape[0])} channels", code="RX0203",
+            also={"data": f"has {format_expr(data.shape[1])}"},
+            message=f"the kernel of `{callee}` is for another number of channels",
+        )  # fmt: skip
+    shape = [data.shape[0], simplify(weight.shape[1] * groups)]
+    for axis, (size, kernel) in enumerate(zip(data.shape[2:], weight.shape[2:])):
+        length = (size - 1) * windows.strides[axis] + kernel + more[axis]
+        shape.append(simplify(length - (windows.before[axis] + windows.after[axis])))
+    dtype = data.dtype if out_dtype is None else DataType(out_dtype)
+    return spread(data, weight, windows, groups, (of_data, of_weight, of_data), shape, dtype)
+
+
+@report_as("topi")
+def conv1d_transpose_ncw(
+    data: Tensor, kernel: Tensor, stride: Any, padding: Any, out_dtype: Any, output_padding: Any
+) -> Any:
+    """The transposed convolution along one spatial axis; see `conv2d_transpose_nchw`."""
+    return _of_plain(
+        "topi.nn.conv1d_transpose_ncw", data, kernel, stride, padding, out_dtype, output_padding, 1,
+        "NCW",
+    )  # fmt: skip
+
+
+@report_as("topi")
+def conv2d_transpose_nchw(
+    Input: Tensor, Filter: Tensor, strides: Any, padding: Any, out_dtype: Any, output_padding: Any
+) -> Any:
+    """The elements of `Input` times `Filter`, of layout IOHW, spread over windows and added up.
+
+    `padding` is taken away from the result, `output_padding` added behind. Sums are of `out_dtype`.
+    Raises `OperandError` for tensors that do not fit.
+    """
+    return _of_plain(
+        "topi.nn.conv2d_transpose_nchw", Input, Filter, strides, padding, out_dtype, output_padding,
+        1, "NCHW",
+    )  # fmt: skip
+
+
+@report_as("topi")
+def conv3d_transpose_ncdhw(
+    Input: Tensor, Filter: Tensor, strides: Any, padding: Any, out_dtype: Any, output_padding: Any
+) -> Any:
+    """The transposed convolution along three spatial axes; see `conv2d_transpose_nchw`."""
+    return _of_plain(
+        "topi.nn.conv3d_transpose_ncdhw", Input, Filter, strides, padding, out_dtype,
+        output_padding, 1, "NCDHW",
+    )  # fmt: skip
+
+
+@report_as("topi")
+def group_conv2d_transpose_nchw(
+    data: Tensor, kernel: Tensor, stride: Any, padding: Any, out_dtype: Any, output_padding: Any,
+    groups: int,
+) -> Any:  # fmt: skip
+    """The transposed convolution of channels in groups; see `conv2d_transpose_nchw`."""
+    return _of_plain(
+        "topi.nn.group_conv2d_transpose_nchw", data, kernel, stride, padding, out_dtype,
+        output_padding, groups, "NCHW",
+    )  # fmt: skip
