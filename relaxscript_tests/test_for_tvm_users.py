@@ -98,6 +98,15 @@ def as_text(theirs, ours, folder):
     assert relaxscript.ir.structural_equal(names["mod"], Double)
 
 
+def schedule(theirs, ours, folder):
+    te = relaxscript.te
+    a = te.placeholder((4,), name="A")
+    names = known(te=te, A=a, B=te.compute((4,), lambda i: a[i] + 1, name="B"))
+    with pytest.raises(AttributeError, match="create_schedule` is not built yet"):
+        eval(theirs[0], names)
+    assert "for i in range(4)" in eval(ours[0], names).script()
+
+
 def library(theirs, ours, folder):
     export, load = theirs
     fails(export, AttributeError, "export_library", ex=relax.build(Double))
@@ -144,6 +153,7 @@ DIFFERS = {
     "from tvm.relax.utils import args_converter": imports,
     'target.kind.name == "llvm"': kind,
     'Target("llvm", host="llvm")': host,
+    "te.create_schedule(B.op)": schedule,
     "mod = tvm.ir.load_json(tvm.ir.save_json(mod))": as_text,
     'ex.export_library("net.so")': library,
     "isinstance(x, tvm.nd.NDArray)": arrays,

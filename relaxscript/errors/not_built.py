@@ -1,6 +1,6 @@
 """Names that users of TVM know and that are not built: what is said of them, and what to use.
 
-A package takes `of_package`, `of_relax` or `of_tir` for its `__getattr__`. Importing such a name
+A module takes one of the functions for its `__getattr__`. Importing such a name
 from it raises `ImportError`, anything else `AttributeError`, so that `hasattr` answers.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from .user_frame import caller_frame
 
-__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_tir"]
+__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_te", "of_tir"]
 
 _SCHEDULES = "write the loops as you want them in `@T.prim_func`"
 _FRONTENDS = "write the model with `@I.ir_module`, or build it with `relax.BlockBuilder`"
@@ -51,6 +51,14 @@ _TIR = {
     "analysis": "`relaxscript.analysis` asks about programs, `relaxscript.arith` about integers",
     "TensorIntrin": _SCHEDULES,
 }
+_TE = {
+    "create_schedule": "`te.create_prim_func` has the loops as they are written",
+    "Schedule": _SCHEDULES,
+    "scan": "write the loop in `@T.prim_func`",
+    "gradient": "write the gradient as tensor expressions of its own",
+    "hybrid": "write the loops in `@T.prim_func`",
+    "extern_primfunc": "call a PrimFunc by `R.call_tir`",
+}
 _IR = {
     "load_json": "`from_source(text)` reads what `mod.script(show_meta=True)` writes",
     "save_json": "`mod.script(show_meta=True)` writes what `from_source` reads",
@@ -70,6 +78,11 @@ def of_relax(name: str) -> Any:
 def of_tir(name: str) -> Any:
     """`__getattr__` of `relaxscript.tir`."""
     raise no_such_name("relaxscript.tir", name, _TIR)
+
+
+def of_te(name: str) -> Any:
+    """`__getattr__` of `relaxscript.te`."""
+    raise no_such_name("relaxscript.te", name, _TE)
 
 
 def of_ir(name: str) -> Any:

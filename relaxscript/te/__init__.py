@@ -29,6 +29,8 @@ and operations are. `compute.py` makes them, `reduction.py` has the rules of red
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import topi
 from .compute import (
     compute,
@@ -47,6 +49,9 @@ from .scalar import *  # noqa: F403
 from .scalar import __all__ as _scalars
 from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor, TensorSlice
 from .topi.broadcast import add, multiply, subtract
+
+if not TYPE_CHECKING:
+    from relaxscript.errors.not_built import of_te as __getattr__  # noqa: F401
 
 __all__ = [
     "ComputeOp", "ExternOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "add", "all",
