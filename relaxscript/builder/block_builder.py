@@ -61,7 +61,14 @@ from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 from .known_functions import KnownFunctions
 from .normal_form import Normalizer
 from .scope import OpenFunction, own_module
-from .te_calls import TEArguments, call_of, check_variables, make_te_function, name_of
+from .te_calls import (
+    TEArguments,
+    call_of,
+    check_made,
+    make_te_function,
+    name_of,
+    with_operands,
+)
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
@@ -360,8 +367,12 @@ class BlockBuilder(Normalizer):
             name = name_of(func, primfunc_name_hint)
             arguments = TEArguments(self.struct_info)
             given = arguments.convert(args), arguments.convert(kwargs)
-            made = make_te_function(arguments, func(*given[0], **given[1]), name, primfunc_attrs)
-            check_variables(made, name, self.is_in_scope)
+            try:
+                described = func(*given[0], **given[1])
+            except DiagnosticError as error:
+                raise with_operands(error, arguments) from None
+            made = make_te_function(arguments, described, name, primfunc_attrs)
+            check_made(made, name, self.is_in_scope)
             gvar = self.add_func(made.function, name)
             return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
 

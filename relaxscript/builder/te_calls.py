@@ -9,11 +9,12 @@ Source: TVM `relax.BlockBuilder.call_te`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
 from relaxscript.ir.relax import (
     Call,
@@ -37,11 +38,12 @@ from relaxscript.ir.vdevice import VDevice
 from relaxscript.ir.walk import substitute, walk
 from relaxscript.op.calls import call_tir
 from relaxscript.te import Tensor, placeholder, prim_func_of, topi
-from relaxscript.te.prim_func import variables_of
+from relaxscript.te.prim_func import check_indices, variables_of
 from relaxscript.tir_builder import describe
 
 __all__ = [
-    "TEArguments", "TEFunction", "call_of", "check_variables", "make_te_function", "name_of",
+    "TEArguments", "TEFunction", "call_of", "check_made", "make_te_function", "name_of",
+    "with_operands",
 ]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
@@ -134,6 +136,23 @@ def _no_operand(value: Expr, info: StructInfo) -> OperandError:
     )  # fmt: skip
 
 
+def with_operands(error: DiagnosticError, arguments: TEArguments) -> DiagnosticError:
+    """A mistake that speaks of tensors by their names says which arguments they are."""
+    found = []
+    for diagnostic in error.diagnostics:
+        said = " ".join([diagnostic.message, *diagnostic.notes, *(t for _, t in diagnostic.labels)])
+        notes = tuple(
+            f"`{tensor.name}` is {_written(expr)}`{arguments.infer(expr)}`"
+            for expr, tensor in arguments.tensors if f"`{tensor.name}`" in said
+        )  # fmt: skip
+        found.append(replace(diagnostic, notes=(*diagnostic.notes, *notes)))
+    return DiagnosticError(found)
+
+
+def _written(expr: Expr) -> str:
+    return f"`{expr.name_hint}`, " if isinstance(expr, Var) else ""
+
+
 class TEFunction(NamedTuple):
     """A PrimFunc, the results of a call of it, and the variables that it takes as scalars."""
 
@@ -183,8 +202,9 @@ def make_te_function(
     )  # fmt: skip
 
 
-def check_variables(made: TEFunction, name: str, is_known: Callable[[PrimVar], bool]) -> None:
-    """Refuse results whose dimensions have no value where the PrimFunc is called."""
+def check_made(made: TEFunction, name: str, is_known: Callable[[PrimVar], bool]) -> None:
+    """Refuse elements that do not exist, and results of dimensions that have no value there."""
+    check_indices(made.function, "func")
     for var in (v for info in (*made.results, *made.scalars) for v in walk(info)):
         if isinstance(var, PrimVar) and not is_known(var):
             raise OperandError(

@@ -19,10 +19,11 @@ from relaxscript.ir.tir import Buffer, IterVar, PrimFunc, Range
 from relaxscript.ir.tir_compute import ProducerLoad, Reduce
 from relaxscript.ir.walk import free_vars, rewrite, substitute
 from relaxscript.tir_builder import TIRBuilder, make_buffer
+from relaxscript.tir_builder.index_bounds import out_of_bounds_indices
 
 from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor
 
-__all__ = ["create_prim_func", "prim_func_of", "variables_of"]
+__all__ = ["check_indices", "create_prim_func", "prim_func_of", "variables_of"]
 
 
 @report_as("te")
@@ -35,7 +36,18 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
     """
     tensors = _tensors(ops)
     dtype = None if index_dtype_override is None else DataType(index_dtype_override)
-    return prim_func_of(tensors, "main", index_dtype=dtype)
+    function = prim_func_of(tensors, "main", index_dtype=dtype)
+    check_indices(function, "ops")
+    return function
+
+
+def check_indices(function: PrimFunc, operand: str) -> None:
+    """Refuse elements that certainly do not exist; `operand` is to blame for them."""
+    for found in out_of_bounds_indices(function, {}):
+        raise OperandError(
+            operand, "leaves a tensor", code="RX0503", message=found.message,
+            help="choose by `te.if_then_else(condition, element, 0.0)` where there is none",
+        )  # fmt: skip
 
 
 def _tensors(ops: Any) -> list[Tensor]:

@@ -17,7 +17,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
-from relaxscript.ir.prim import PrimExpr, Var, const
+from relaxscript.ir.prim import PrimExpr, Var, alike, const
 from relaxscript.ir.scalar_functions import infinity, max_value, min_value
 from relaxscript.ir.tir import IterVar
 from relaxscript.ir.tir_compute import CommReducer, Reduce
@@ -41,15 +41,19 @@ def comm_reducer(
     def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *args: Any) -> Any:
         if isinstance(axis, (IterVar, list, tuple)):
             return _reduce(fcombine, fidentity, expr, axis, where, init)
-        further = [e for e in (where, init, *args) if e is not None]
-        result = as_element(expr)
-        for other in (axis, *further):
-            result = as_element(fcombine(result, as_element(other)))
+        result = expr
+        for other in (axis, *(e for e in (where, init, *args) if e is not None)):
+            result = as_element(fcombine(*alike(*map(_number_or_element, (result, other)))))
         return result
 
     reducer.__name__ = reducer.__qualname__ = name
     reducer.__doc__ = f"The values of `expr` combined over `axis`, or two scalars, by `{name}`."
     return reducer
+
+
+def _number_or_element(value: Any) -> Any:
+    """A scalar; a plain number is left as it is, for it takes the dtype of what it meets."""
+    return value if isinstance(value, (int, float)) else as_element(value)
 
 
 def _reduce(

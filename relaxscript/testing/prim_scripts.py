@@ -12,7 +12,7 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.intrinsic import INTRINSICS, Effect, Intrinsic
 from relaxscript.ir.relax import Attrs
-from relaxscript.script.parser.prim_funcs.index_bounds import out_of_bounds_indices
+from relaxscript.tir_builder.index_bounds import out_of_bounds_indices
 
 from .generate.choices import Choices, Seeded
 from .generate.literals import TEXTS, scalar_of

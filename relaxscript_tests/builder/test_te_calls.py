@@ -97,6 +97,34 @@ def test_a_result_that_is_given_twice_is_written_twice():
     np.testing.assert_array_equal(a, b)
 
 
+def test_a_mistake_says_which_argument_a_tensor_is():
+    x, w = variable("x", R.Tensor((5,), "float32")), variable("w", R.Tensor((4,), "float32"))
+    with pytest.raises(DiagnosticError) as caught:
+        module_of([x, w], lambda bb: bb.emit_te(topi.add, x, w))
+    (found,) = caught.value.diagnostics
+    assert found.message.endswith("axis -1: `A` has 5 elements there, `B` has 4")
+    assert found.notes == (
+        '`A` is `x`, `R.Tensor((5,), "float32")`', '`B` is `w`, `R.Tensor((4,), "float32")`',
+    )  # fmt: skip
+
+
+def test_elements_that_do_not_exist_are_refused():
+    x = variable("x", R.Tensor((5,), "float32"))
+
+    def shifted(a):
+        return te.compute((5,), lambda i: a[i + 1])
+
+    def guarded(a):
+        return te.compute((5,), lambda i: te.if_then_else(i < 4, a[i + 1], 0.0))
+
+    with pytest.raises(DiagnosticError, match="`A` has no element 5 here: axis 0 has extent 5"):
+        module_of([x], lambda bb: bb.emit_te(shifted, x))
+    result = rx.jit(module_of([x], lambda bb: bb.emit_te(guarded, x))).main(
+        np.arange(5, dtype="float32")
+    )
+    np.testing.assert_array_equal(result, [1, 2, 3, 4, 0])
+
+
 @pytest.mark.parametrize("name", ["two words", "for", 3])
 def test_a_name_that_is_none_is_refused(name):
     x = variable("x", R.Tensor((4,), "float32"))

@@ -222,6 +222,15 @@ def test_packed_functions_are_given_the_buffers_of_the_function():
         assert f"{name}.data, T.tvm_stack_make_shape({shape})" in prim_func.script()
 
 
+def test_a_plain_number_takes_the_dtype_of_the_scalar_beside_it():
+    i, x = te.var("i", "int64"), te.placeholder((4,), dtype="float16")
+    assert te.max(te.min(i, 3), 0).dtype == "int64"
+    assert te.max(0, i, 2).dtype == "int64"
+    assert te.sum(x[0], 1).dtype == "float16"
+    product = te.comm_reducer(lambda a, b: a * b, lambda t: te.const(1, t))
+    assert product(2, x[1]).dtype == "float16"
+
+
 def test_a_tensor_is_indexed_axis_by_axis_and_all_at_once():
     x = te.placeholder((4, 3), name="x")
     i, j = te.var("i"), te.var("j")
@@ -281,6 +290,11 @@ def test_names_are_used_once():
             lambda x: te.create_prim_func([te.compute((4,), lambda i: x[i, 0])]),
             "the placeholder `x` is read, and is no parameter",
         ),
+        (
+            lambda x: te.create_prim_func([x, te.compute((4, 3), lambda i, j: x[i + 1, j])]),
+            "`x` has no element 4 here: axis 0 has extent 4",
+        ),
+        (lambda x: te.compute(("n", 3), lambda i, j: x[i, j]), "axis 0 is a Python str"),
         (lambda x: te.extern((4,), [x], lambda ins, outs: 3), "gives statements, or one call"),
         (lambda x: te.extern((4,), [], lambda ins, outs: 3), "say no one dtype"),
         (lambda x: x + te.placeholder((4,)), "`x` has 3 elements there, `placeholder` has 4"),

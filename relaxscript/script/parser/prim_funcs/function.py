@@ -19,12 +19,12 @@ from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.reporter import Reporter
+from relaxscript.tir_builder.index_bounds import out_of_bounds_indices
 
 from .assign import scalar_type
 from .axis_kinds import doubtful_blocks
 from .body import check_realized, parse_statements
 from .context import TirContext
-from .index_bounds import out_of_bounds_indices
 from .language import tir_context
 from .memory import check_memory
 from .signature import collect_declarations, parse_parameters

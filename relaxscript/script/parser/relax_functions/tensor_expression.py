@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from relaxscript.builder.te_calls import (
     TEArguments,
     call_of,
-    check_variables,
+    check_made,
     make_te_function,
     name_of,
 )
@@ -154,7 +154,7 @@ def call_function(
     with cx.state(te_operands=operands), blamed_on(cx, node, places):
         name = name_of(run, hint)
         made = make_te_function(arguments, run(*args, **kwargs), name, attrs)
-        check_variables(made, name, cx.is_bound)
+        check_made(made, name, cx.is_bound)
     gvar = declare_function(cx, adopt_made(cx.module, made.function, name))
     return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
 

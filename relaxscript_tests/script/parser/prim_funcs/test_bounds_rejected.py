@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from relaxscript.ir import prim, tir
 from relaxscript.script import from_source, tir as T
-from relaxscript.script.parser.prim_funcs.index_bounds import out_of_bounds_indices
 from relaxscript.testing import rejected
+from relaxscript.tir_builder.index_bounds import out_of_bounds_indices
 
 
 @rejected

@@ -103,7 +103,7 @@ def test_a_function_that_asks_for_what_there_is_not():
         def main(x: R.Tensor((3, 4), "float32")):
             y = R.emit_te(absent, x)
             #   ^^^^^^^^^^^^^^^^^^^^ error: RX0112 evaluating this Python raised AttributeError:
-            # | module 'relaxscript.te' has no attribute 'Cast'
+            # | module `relaxscript.te` has no attribute `Cast`
             z = R.emit_te(chooses, x)
             #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0112 evaluating this Python raised TypeError: a
             # | symbolic expression has no truth value while the program is being built: compare
@@ -193,10 +193,6 @@ def test_a_compute_that_does_not_fit_says_which_axis_of_which_tensor():
         # | broadcast axis -1: `compute` has 4 elements there, `B` has 5
         #      -------------------------------------------- label: has 5
 
-    def invented(a):
-        m = te.var("m", "int64")
-        return te.compute((m,), lambda i: a[0, 0])
-
     @I.ir_module
     class M:
         @R.function
@@ -215,6 +211,27 @@ def test_a_compute_that_does_not_fit_says_which_axis_of_which_tensor():
             e = R.emit_te(sums, x, w)
             #                      - label: `B` is this `R.Tensor((5,), "float32")`
             #   --------------------- label: called here
+            return x
+
+
+@rejected
+def test_elements_and_dimensions_that_there_are_not():
+    def invented(a):
+        m = te.var("m", "int64")
+        return te.compute((m,), lambda i: a[0, 0])
+
+    @I.ir_module
+    class M:
+        @R.function
+        def main(x: R.Tensor((3, 4), "float32")):
+            g = R.emit_te(lambda a: te.compute((3, 4), lambda i, j: a[i, j + 1]), x)
+            #             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0503 `A`
+            # | has no element 4 here: axis 1 has extent 4
+            # help: choose by `te.if_then_else(condition, element, 0.0)` where there is none
+            #             ------------------------------------------------------ label: leaves
+            # | a tensor
+            #                                                                     - label: `A` is
+            # | this `R.Tensor((3, 4), "float32")`
             f = R.emit_te(invented, x)
             #             ^^^^^^^^ error: RX0305 `invented` makes a tensor of the variable `m`,
             # | which has no value where it is called
@@ -327,8 +344,8 @@ def test_a_lambda_knows_no_values_of_the_program():
             #                                                  ^^^^^^^ error: RX0503 axis 1 of the
             # | tensor `A` has extent 4, and no element 7
             #                                                  ------- label: is 7
-            #                                                            - label: `A` is this
-            # | `R.Tensor((3, 4), "float32")`
+            #                                                            - label: `A` is
+            # | this `R.Tensor((3, 4), "float32")`
             return x
 
 
