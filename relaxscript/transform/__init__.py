@@ -2,7 +2,7 @@
 
 pass_infra/   passes.py says what a pass is, context.py how passes run.
 normalize/    the forms that other passes ask for.
-legalize/     operators become loops.
+legalize/     operators become loops, composite ones simpler ones.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
 vdevice/      where each tensor is.
@@ -11,6 +11,7 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
@@ -49,10 +50,11 @@ from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
-    "FunctionPass", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
-    "LowerRuntimeBuiltin", "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo",
-    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
-    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "DecomposeOpsForInference", "DecomposeOpsForTraining", "FunctionPass", "KillAfterLastUse",
+    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "ModulePass",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
+    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow", "UpdateVDevice",
+    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
+    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
+    "zero_pipeline",
 ]  # fmt: skip
