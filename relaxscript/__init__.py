@@ -92,7 +92,7 @@ from .ir.types import (
     TupleType,
     Type,
 )
-from .op.calls import call_dps_packed, call_pure_packed, call_tir
+from .op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
 from .op.inplace import call_tir_inplace
 from .script import from_source, ir as I, relax as R, tir as T
 from .script.ir import ir_module
@@ -218,6 +218,7 @@ __all__ = [
     "call_pure_packed",
     "call_tir",
     "call_tir_inplace",
+    "call_tir_with_grad",
     "cli",
     "compile",
     "compiler",

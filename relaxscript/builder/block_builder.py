@@ -163,18 +163,12 @@ class BlockBuilder(Normalizer):
                 help="end it with `bb.emit_func_output(value)`",
             )  # fmt: skip
         function = self.end_function()
-        unique = self._free_name(name)
+        unique = _free_name(self, name)
         if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
         own_module(self)[unique] = function
         if self._known is not None:
             self._known.add(self._module.get_global_var(unique), function)
-
-    def _free_name(self, wanted: str) -> str:
-        name = wanted
-        while name in self._module:
-            name = self.get_unique_name(wanted)
-        return name
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
@@ -186,7 +180,7 @@ class BlockBuilder(Normalizer):
             named = gv.name_hint.startswith(func_name)
             if named and structural_equal(self._module[gv], func):
                 return gv
-        name = self._free_name(func_name)
+        name = _free_name(self, func_name)
         own_module(self)[name] = func
         added = self._module.get_global_var(name)
         self._known.add(added, func)
@@ -356,12 +350,15 @@ class BlockBuilder(Normalizer):
         *args: Any,
         primfunc_name_hint: str | None = None,
         primfunc_attrs: Mapping[str, Any] | None = None,
+        te_grad_name: str | None = None,
+        te_grad_kwargs: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> Call:
         """A call of the PrimFunc that `func` describes, which the module gets.
 
         `func` is called with a `te.Tensor` for each tensor among the arguments, and with other
-        arguments as they are; it gives one tensor or a list of them. Raises `DiagnosticError`.
+        arguments as they are; it gives one tensor or a list of them. `te_grad_name` names its
+        gradient, as in `R.call_tir_with_grad`. Raises `DiagnosticError`.
         """
         with self._blame_caller():
             name = name_of(func, primfunc_name_hint)
@@ -374,12 +371,27 @@ class BlockBuilder(Normalizer):
             made = make_te_function(arguments, described, name, primfunc_attrs)
             check_made(made, name, self.is_in_scope)
             gvar = self.add_func(made.function, name)
-            return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
+            grad = None
+            if te_grad_name is not None:
+                grad = Attrs(te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs)
+            return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:
         """Bind a call of the PrimFunc that `func` describes, as `call_te` makes it."""
         name_hint = kwargs.pop("name_hint", "")
         return self.emit(self.call_te(func, *args, **kwargs), name_hint)
+
+    def call_te_with_grad(
+        self, func: Callable[..., Any], *args: Any, te_grad_name: str, **kwargs: Any
+    ) -> Call:
+        """`call_te` with a gradient; TVM's name."""
+        return self.call_te(func, *args, te_grad_name=te_grad_name, **kwargs)
+
+    def emit_te_with_grad(
+        self, func: Callable[..., Any], *args: Any, te_grad_name: str, **kwargs: Any
+    ) -> Var:
+        """`emit_te` with a gradient; TVM's name."""
+        return self.emit_te(func, *args, te_grad_name=te_grad_name, **kwargs)
 
     def lookup_binding(self, var: Var) -> Expr | None:
         """The value that this builder bound to a variable."""
@@ -398,6 +410,14 @@ class BlockBuilder(Normalizer):
             yield
         finally:
             self.abandon_function()
+
+
+def _free_name(builder: BlockBuilder, wanted: str) -> str:
+    """The name, made unique in the module."""
+    name = wanted
+    while name in builder._module:
+        name = builder.get_unique_name(wanted)
+    return name
 
 
 def _expression(value: Any) -> Expr:

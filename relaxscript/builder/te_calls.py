@@ -17,6 +17,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
 from relaxscript.ir.relax import (
+    Attrs,
     Call,
     Expr,
     GlobalVar,
@@ -36,7 +37,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.vdevice import VDevice
 from relaxscript.ir.walk import substitute, walk
-from relaxscript.op.calls import call_tir
+from relaxscript.op.calls import call_tir, call_tir_with_grad
 from relaxscript.te import Tensor, placeholder, prim_func_of, topi
 from relaxscript.te.prim_func import check_indices, variables_of
 from relaxscript.tir_builder import describe
@@ -264,10 +265,13 @@ def _unbound(
     return [var for var in known if var not in bound]
 
 
-def call_of(gvar: GlobalVar, made: TEFunction, args: Sequence[Expr]) -> Call:
-    """The call of a PrimFunc that tensor expressions made."""
+def call_of(
+    gvar: GlobalVar, made: TEFunction, args: Sequence[Expr], attrs: Attrs | None = None
+) -> Call:
+    """The call of a PrimFunc that tensor expressions made; `attrs` say its gradient."""
     operands: tuple[Expr, ...] = (gvar, Tuple.make(tuple(args)))
     if made.scalars:
         operands = (*operands, ShapeExpr.make(tuple(made.scalars)))
     info: StructInfo = TupleStructInfo.make(made.results) if made.is_tuple else made.results[0]
-    return Call.make(call_tir.op, operands, None, (info,))
+    operator = call_tir if attrs is None else call_tir_with_grad
+    return Call.make(operator.op, operands, attrs, (info,))

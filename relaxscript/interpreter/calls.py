@@ -19,7 +19,13 @@ from relaxscript.op.base import (
     invoke_pure_closure,
     make_closure,
 )
-from relaxscript.op.calls import call_builtin_with_ctx, call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.calls import (
+    call_builtin_with_ctx,
+    call_dps_packed,
+    call_pure_packed,
+    call_tir,
+    call_tir_with_grad,
+)
 from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import in_their_places, inplace_indices, returned_in_place
@@ -51,7 +57,7 @@ __all__ = ["apply", "call_operator", "evaluated_operands"]
 def evaluated_operands(call: relax.Call) -> tuple[relax.Expr, ...]:
     """The operands of an operator that are values to it: not PrimFuncs, and no scalar by itself."""
     match call.op:
-        case call_tir.op | call_tir_inplace.op:
+        case call_tir.op | call_tir_with_grad.op | call_tir_inplace.op:
             return call.args[1:]
         case compute_prim_value.op:
             return ()
@@ -72,7 +78,7 @@ def call_operator(  # noqa: C901
             return returned_in_place(returned, args[1:], inplace_indices(call))
         case call_pure_packed.op:
             return (yield from apply(args[0], args[1:], call.span, env))
-        case call_tir.op:
+        case call_tir.op | call_tir_with_grad.op:
             return _call_tir(call, args, env)
         case call_tir_inplace.op:
             return _call_tir_inplace(call, args, env)

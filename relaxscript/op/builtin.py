@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relaxscript.ir.relax import Call
+from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DTypeValue, ShapeLike, Tensor, Text, Value
 from relaxscript.opdef.prim_operands import require_integer
@@ -42,3 +43,11 @@ def stop_lift_params(x: Tensor) -> Tensor:
 @stop_lift_params.infer_rule
 def _(context: InferContext, x: StructInfo) -> StructInfo:
     return x
+
+
+@stop_lift_params.gradient
+def _(context: GradientContext, x: Expr) -> Gradients:
+    return (context.grad,)
+
+
+alloc_tensor.lacks("gradient", "no tensor is among its operands")

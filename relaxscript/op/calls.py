@@ -6,18 +6,33 @@ write into the arrays that are given last. Start reading at `call_tir`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from relaxscript.ir.relax import Attrs, Call, Expr
+from relaxscript.arith import NO
+from relaxscript.errors import OperandError, quantity
+from relaxscript.ir.relax import Attrs, Call, Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients, te_gradient
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import convert_callee, convert_operand, convert_sinfo
-from relaxscript.opdef.operator import op
-from relaxscript.opdef.parameters import Callee, Packed, ResultInfo, ShapeLike, Value, Values
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import (
+    Attributes,
+    Callee,
+    Packed,
+    ResultInfo,
+    ShapeLike,
+    Value,
+    Values,
+)
 from relaxscript.opdef.traits import Trait
+from relaxscript.sinfo import check_compatibility, explain_mismatch
 
 from . import prim_func_calls
+from .gradients import R, fields_of
 from .results import (
     allocate_results,
     arrange_results,
@@ -32,6 +47,7 @@ from .results import (
 
 __all__ = [
     "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_tir",
+    "call_tir_with_grad",
 ]  # fmt: skip
 
 
@@ -62,13 +78,99 @@ call_tir.normalize_rule(prim_func_calls.with_literal_tuple)
 
 @call_tir.infer_call_rule
 def _(context: InferContext, call: Call) -> StructInfo:
-    callee = prim_func_calls.prim_func_of(context, call, "R.call_tir")
+    return _check_call(context, call, call_tir)
+
+
+def _check_call(context: InferContext, call: Call, operator: Operator) -> StructInfo:
+    callee = prim_func_calls.prim_func_of(context, call, f"R.{operator.script_name}")
     out_sinfo = described_results(context, call)
     require_allocatable(out_sinfo)
-    infos = call_tir.operand_infos(call, context)
+    infos = operator.operand_infos(call, context)
     given = prim_func_calls.name_arguments(infos[1])
     prim_func_calls.check(context, callee, given, infos[2], named_results(out_sinfo))
     return out_sinfo
+
+
+@op(traits={Trait.CALLS_PRIM_FUNC, Trait.DESTINATION_PASSING, Trait.AS_IS})
+def call_tir_with_grad(
+    gvar: Callee,
+    args: Values,
+    out_sinfo: ResultInfo,
+    te_grad_name: str,
+    te_grad_kwargs: Attributes | None = None,
+    tir_vars: ShapeLike | None = None,
+) -> Value:
+    """As `R.call_tir`, for a PrimFunc whose gradient is registered as `te_grad_name`.
+
+    `te_grad_kwargs` are keywords for that gradient. `relax.training.register_te_gradient` registers
+    one.
+    """
+    results = allocate_results(out_sinfo)
+    gvar(*args, *(tir_vars or ()), *results)
+    return arrange_results(out_sinfo, results)
+
+
+@call_tir_with_grad.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
+
+
+call_tir_with_grad.normalize_rule(prim_func_calls.with_literal_tuple)
+
+
+@call_tir_with_grad.infer_call_rule
+def _(context: InferContext, call: Call) -> StructInfo:
+    return _check_call(context, call, call_tir_with_grad)
+
+
+@call_tir_with_grad.gradient
+def _(
+    context: GradientContext, gvar: Expr, args: Expr, tir_vars: Expr | None, te_grad_name: str,
+    te_grad_kwargs: Mapping[str, Any] | None,
+) -> Gradients:  # fmt: skip
+    given, function = fields_of(args), te_gradient(te_grad_name)
+    placed: list[bool] = []
+
+    def differentiate(*operands: Any, **options: Any) -> Any:
+        made = function(*operands, **options)
+        several = list(made) if isinstance(made, (list, tuple)) else [made]
+        placed[:] = [gradient is not None for gradient in several]
+        if len(several) != len(given):
+            raise OperandError(
+                "te_grad_name",
+                f'is "{te_grad_name}"',
+                message=f"this gradient gives {quantity(len(several), 'tensor')} "
+                f"for {quantity(len(given), 'argument')}",
+                code="RX0203",
+                help="give one for each argument, None for what has none",
+            )
+        return [gradient for gradient in several if gradient is not None]
+
+    made = context.call_te(
+        differentiate, context.grad, *given, primfunc_name_hint=te_grad_name,
+        **(te_grad_kwargs or {}),
+    )  # fmt: skip
+    numbers = iter(range(len(given)))
+    found: list[Expr] = []
+    for index, (x, is_made) in enumerate(zip(given, placed)):
+        gradient: Expr = TupleGetItem.make(made, next(numbers)) if is_made else R.zeros_like(x)
+        _require_alike(te_grad_name, f"args[{index}]", gradient, x)
+        found.append(gradient)
+    return None, Tuple.make(tuple(found)), None
+
+
+def _require_alike(te_grad_name: str, operand: str, gradient: Expr, x: Expr) -> None:
+    """Refuse a gradient that is not what it is by."""
+    given, wanted = struct_info_of_leaf(gradient), struct_info_of_leaf(x)
+    if check_compatibility(given, wanted) is NO:
+        reason = explain_mismatch(given, wanted)
+        raise OperandError(
+            operand,
+            f"is `{wanted!r}`",
+            message=f'the gradient "{te_grad_name}" by it is `{given!r}`',
+            code="RX0203",
+            help=None if reason is None else f"{reason}: a gradient is like what it is by",
+        )
 
 
 # ---------------------------------------------------------------- packed functions
@@ -115,10 +217,6 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return derived_result(context, call, "R.call_pure_packed")
 
 
-for _operator in (call_dps_packed, call_pure_packed):
-    _operator.lacks("gradient", "nothing is known of what a packed function computes")
-
-
 # ---------------------------------------------------------------- builtins
 
 
@@ -137,6 +235,11 @@ def _(context: InferContext, call: Call) -> StructInfo:
     require_packed(context, call.args[0])
     call_builtin_with_ctx.operand_infos(call, context)
     return described_result(context, call)
+
+
+call_tir.lacks("gradient", "what a PrimFunc computes is not known: `R.call_tir_with_grad` names it")
+for _operator in (call_dps_packed, call_pure_packed, call_builtin_with_ctx):
+    _operator.lacks("gradient", "nothing is known of what a packed function computes")
 
 
 @composite_op()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Expr, Var
 from relaxscript.opdef.families import compute_elements, unary_rule
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 
@@ -45,3 +46,17 @@ start_checkpoint = _of_variables(
 end_checkpoint = _of_variables(
     _mark("end_checkpoint", "The tensor itself; up to here values are computed anew.")
 )
+
+
+@no_grad.gradient
+def _(context: GradientContext, input: Expr) -> Gradients:
+    return (None,)
+
+
+def _pass_on(context: GradientContext, input: Expr) -> Gradients:
+    """The gradient of what is the operand itself."""
+    return (context.grad,)
+
+
+start_checkpoint.gradient(_pass_on)
+end_checkpoint.gradient(_pass_on)

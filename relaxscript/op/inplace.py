@@ -224,3 +224,7 @@ def _require_no_contradiction(index: int, given: StructInfo, result: StructInfo)
             message="an argument that is written in place is not what its result is said to be",
             code="RX0203",
         )
+
+
+for _operator in (call_tir_inplace, call_inplace_packed):
+    _operator.lacks("gradient", "what it overwrites is gone when its gradient is asked for")

@@ -158,3 +158,16 @@ def _zero(operator: Operator, dtype: str) -> None:
 
 _zero(tensor_byte_offset, "uint64")
 _zero(tensor_elem_offset, "int64")
+
+
+for _operator in (
+    tensor_byte_offset,
+    tensor_dtype_bits,
+    tensor_dtype_code,
+    tensor_dtype_lanes,
+    tensor_elem_offset,
+    tensor_ndim,
+    tensor_shape_i,
+    tensor_stride_i,
+):
+    _operator.lacks("gradient", "its result is an integer")

@@ -73,3 +73,7 @@ def _(context: InferContext, storage: StructInfo) -> StructInfo:
 @kill_tensor.infer_rule
 def _(context: InferContext, tensor: TensorStructInfo) -> StructInfo:
     return _UNIT
+
+
+for _operator in (alloc_storage, alloc_tensor, kill_storage, kill_tensor):
+    _operator.lacks("gradient", "passes write it when nothing is left to differentiate")

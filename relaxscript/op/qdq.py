@@ -11,11 +11,13 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr, Var, cast, const
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -31,6 +33,7 @@ from relaxscript.te import element, tensor as te
 from relaxscript.te.compute import compute
 from relaxscript.te.topi.tag import BROADCAST
 
+from .gradients import R, cast_like, known_rank
 from .numeric import accumulator
 from .pieces import apply_elementwise
 
@@ -209,3 +212,30 @@ def _quantized(
     names = [f"ax{n}" for n in range(data.ndim)]
     made: te.Tensor = compute(data.shape, at, name=name, tag=BROADCAST, varargs_names=names)
     return made
+
+
+@dequantize.gradient
+def _(
+    context: GradientContext, data: Expr, scale: Expr, zero_point: Expr, axis: int,
+    out_dtype: DataType,
+) -> Gradients:  # fmt: skip
+    grad, rank = context.grad, known_rank("data", data)
+    others = [a for a in range(rank) if a != axis % max(rank, 1)]
+
+    def along(parameter: Expr) -> Expr:
+        """A parameter in the dtype of the result, with its elements along the axis."""
+        made: Expr = cast_like(parameter, grad)
+        is_row = known_rank("scale", parameter) == 1 and bool(others)
+        return R.expand_dims(made, others) if is_row else made
+
+    def total(each: Expr, parameter: Expr) -> Expr:
+        """The gradient by a parameter, from that by each of its uses."""
+        over = others if known_rank("scale", parameter) == 1 else None
+        return cast_like(R.sum(each, over), parameter)
+
+    by_data = grad * along(scale)
+    apart = cast_like(data, grad) - along(zero_point)
+    return cast_like(by_data, data), total(grad * apart, scale), total(-by_data, zero_point)
+
+
+quantize.lacks("gradient", "its results are rounded")

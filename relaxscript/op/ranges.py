@@ -26,6 +26,8 @@ from relaxscript.runtime.values import prim_value
 from relaxscript.te import element, tensor as te
 from relaxscript.te.topi import tensor
 
+from .gradients import constant
+
 __all__ = ["arange", "eye", "eye_like"]
 
 _INT64 = DataType("int64")
@@ -197,3 +199,10 @@ def _(
 @eye_like.compute()
 def _(context: ComputeContext, x: te.Tensor, k: PrimExpr, dtype: DataType | None) -> te.Tensor:
     return tensor.diagonal(context.shape, k, context.dtype, "T_eye_like")
+
+
+for _operator in (arange, eye):
+    _operator.lacks("gradient", "no tensor is among its operands")
+
+
+eye_like.gradient(constant)

@@ -51,3 +51,7 @@ def kill_object(obj: Value) -> Value:
 @kill_object.infer_rule
 def _(context: InferContext, obj: StructInfo) -> StructInfo:
     return TupleStructInfo.make(())
+
+
+for _operator in (alloc_storage, alloc_tensor, kill_object):
+    _operator.lacks("gradient", "passes write it when nothing is left to differentiate")

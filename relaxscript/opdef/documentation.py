@@ -14,6 +14,7 @@ __all__ = ["MEANINGS", "documentation"]
 
 # What the words of annotations mean to whoever writes a call.
 MEANINGS = {
+    "Attributes": "a dict of names and values",
     "Axes": "an integer, or several",
     "Callee": "a function of the module",
     "DType": 'a dtype such as "float32"',

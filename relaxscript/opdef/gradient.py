@@ -9,6 +9,8 @@ A rule gets the operands of a call and gives, for each, an expression of operato
 the loss with respect to it. It is None for what has none: integers, shapes, what only selects. For
 a tuple it is a tuple. One expression may stand in several places: it is one value.
 
+Users give a PrimFunc that they call a gradient by tensor expressions: `register_te_gradient`.
+
 Source: TVM `FPrimalGradient`; Griewank and Walther, "Evaluating Derivatives", on reverse mode.
 """
 
@@ -18,21 +20,39 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Call, Expr, Op, Tuple, TupleGetItem
+from relaxscript.errors import OperandError, did_you_mean, nearest
+from relaxscript.ir.relax import (
+    Call,
+    Constant,
+    Expr,
+    ExternFunc,
+    GlobalVar,
+    Op,
+    Tuple,
+    TupleGetItem,
+)
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 
 from .leaf_struct_info import struct_info_of_leaf
 from .operator import Operator, lookup
 
-__all__ = ["GradientContext", "Gradients", "gradients_of", "has_gradient"]
+__all__ = [
+    "CallTE", "GradientContext", "Gradients", "gradients_of", "has_gradient",
+    "register_te_gradient", "te_gradient",
+]  # fmt: skip
 
 Gradients = Sequence[Expr | None]
+CallTE = Callable[..., Call]
+_TEGradient = Callable[..., Any]
+
+_TE_GRADIENTS: dict[str, _TEGradient] = {}
 
 
 @dataclass(frozen=True)
 class GradientContext:
     """A call, its value `out`, and the gradient `grad` of the loss with respect to that.
+
+    `call_te` is that of the builder that writes the gradient.
 
     Both are leaves. Where the result is a tuple, so is the gradient: its `field`s are those of
     the fields.
@@ -41,6 +61,7 @@ class GradientContext:
     call: Call
     out: Expr
     grad: Expr
+    call_te: CallTE
 
     def field(self, index: int) -> Expr:
         """The gradient of a field of a result that is a tuple."""
@@ -58,26 +79,35 @@ def has_gradient(info: StructInfo) -> bool:
     return False
 
 
-def gradients_of(call: Call, out: Expr, grad: Expr) -> list[Expr | None]:
+def gradients_of(call: Call, out: Expr, grad: Expr, call_te: CallTE) -> list[Expr | None]:
     """The gradient of the loss by each of `call.args`, given that by the value `out` of the call.
 
-    None for what has none. Raises `OperandError` (RX0203) where an operator has no gradient, with
-    its reason.
+    None for what has none. `call_te` is that of the builder. Raises `OperandError` (RX0203) where
+    an operator has no gradient, with its reason.
     """
     operator = lookup(call.op) if isinstance(call.op, Op) else None
     found: list[Expr | None] = [None] * len(call.args)
     if operator is None or not has_gradient(struct_info_of_leaf(out)):
         return found
+    if not any(map(_is_differentiable, call.args)):
+        return found
     rule = operator.rules.get("gradient")
     if rule is None:
         raise _no_gradient(operator)
-    for place, made in _ask(rule, operator, GradientContext(call, out, grad)):
+    for place, made in _ask(rule, operator, GradientContext(call, out, grad, call_te)):
         if isinstance(place, slice):
             found[place] = made
             continue
-        if made is not None and has_gradient(struct_info_of_leaf(call.args[place])):
+        if made is not None and _is_differentiable(call.args[place]):
             found[place] = made
     return found
+
+
+def _is_differentiable(arg: Expr) -> bool:
+    """True for an argument that may depend on what the loss is differentiated by."""
+    if isinstance(arg, (Constant, GlobalVar, ExternFunc)):
+        return False
+    return has_gradient(struct_info_of_leaf(arg))
 
 
 def _ask(
@@ -106,3 +136,36 @@ def _no_gradient(operator: Operator) -> OperandError:
         code="RX0203",
         help="stop before it: `R.grad.no_grad(x)`",
     )
+
+
+# ---------------------------------------------------------------- gradients of users
+
+
+def register_te_gradient(te_grad_name: str, te_grad_func: _TEGradient | None = None) -> _TEGradient:
+    """Register the gradient of a PrimFunc, under the name that `R.call_tir_with_grad` says.
+
+    `te_grad_func(output_grad, *args, **te_grad_kwargs)` takes `te.Tensor`s. It gives that of the
+    one argument, or a list with one for each argument, None for what has none. Also a decorator.
+    Who registers a name again replaces its gradient.
+    """
+
+    def register(function: _TEGradient) -> _TEGradient:
+        _TE_GRADIENTS[te_grad_name] = function
+        return function
+
+    return register if te_grad_func is None else register(te_grad_func)
+
+
+def te_gradient(te_grad_name: str) -> _TEGradient:
+    """The gradient that is registered under a name; raises `OperandError` (RX0204)."""
+    found = _TE_GRADIENTS.get(te_grad_name)
+    if found is None:
+        near = nearest(te_grad_name, list(_TE_GRADIENTS))
+        raise OperandError(
+            "te_grad_name",
+            f'is "{te_grad_name}"',
+            message="no gradient is registered under this name",
+            code="RX0204",
+            help=did_you_mean(near) or f'register it: `register_te_gradient("{te_grad_name}")`',
+        )
+    return found

@@ -25,10 +25,32 @@ from relaxscript.runtime import values
 from .aliases import nearest_dtype
 
 __all__ = [
-    "ANNOTATIONS", "DTYPES", "REQUIRED", "SYNONYMS", "ArgumentError", "Axes", "Callee", "DType",
-    "DTypeValue", "Device", "Packed", "Parameter", "ResultInfo", "Scalar", "ShapeLike",
-    "Spread", "Tensor", "Tensors", "Text", "Value", "Values", "VirtualDevice",
-    "convert_attribute", "read_parameters", "signature_of",
+    "ANNOTATIONS",
+    "DTYPES",
+    "REQUIRED",
+    "SYNONYMS",
+    "ArgumentError",
+    "Attributes",
+    "Axes",
+    "Callee",
+    "DType",
+    "DTypeValue",
+    "Device",
+    "Packed",
+    "Parameter",
+    "ResultInfo",
+    "Scalar",
+    "ShapeLike",
+    "Spread",
+    "Tensor",
+    "Tensors",
+    "Text",
+    "Value",
+    "Values",
+    "VirtualDevice",
+    "convert_attribute",
+    "read_parameters",
+    "signature_of",
 ]  # fmt: skip
 
 # What later versions of TVM call parameters that describe results.
@@ -63,6 +85,8 @@ DType: TypeAlias = Annotated[DataType, "DType"]
 VirtualDevice: TypeAlias = Annotated[VDevice, "VirtualDevice"]
 # A kind and a number.
 Device: TypeAlias = Annotated[VDevice, "Device"]
+# Names and values that a script can say; written as a dict.
+Attributes: TypeAlias = Annotated[Mapping[str, Any], "Attributes"]
 
 # annotation -> (kind of parameter, what the operand must be)
 ANNOTATIONS: Mapping[str, tuple[str, str]] = {
@@ -311,6 +335,16 @@ def _device(parameter: Parameter, value: Any) -> VDevice:
     return found
 
 
+def _mapping(parameter: Parameter, value: Any) -> relax.Attrs:
+    wanted = "a dict of names and of values that a script can say"
+    if not isinstance(value, Mapping):
+        raise _refusal(parameter, value, wanted)
+    try:
+        return relax.Attrs(value)
+    except TypeError:
+        raise _refusal(parameter, value, wanted) from None
+
+
 _Conversion = Callable[[Parameter, Any], Any]
 
 
@@ -328,6 +362,7 @@ _PLAIN: Mapping[str, _Conversion] = {
     "DType": _dtype,
     "VirtualDevice": _vdevice,
     "Device": _device,
+    "Attributes": _mapping,
 }
 _CONVERSIONS = {
     **_PLAIN,

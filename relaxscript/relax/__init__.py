@@ -60,7 +60,7 @@ from relaxscript.ir.types import (
     TupleType,
     Type,
 )
-from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir
+from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.runtime import (
     ExecBuilder,
@@ -82,6 +82,7 @@ from . import (
     op,
     pipeline,
     struct_info,
+    training,
     transform,
     ty,
     vm,
@@ -100,7 +101,8 @@ __all__ = [
     "TensorStructInfo", "TensorType", "Tuple", "TupleGetItem", "TupleStructInfo", "TupleType",
     "Type", "VMExecutable", "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine",
     "analysis", "args_converter", "block_builder", "build", "call_dps_packed", "call_pure_packed",
-    "call_tir", "call_tir_inplace", "const", "convert_to_expr", "distributed", "exec_builder",
-    "expr", "extern", "get_default_pipeline", "get_pipeline", "get_shape_of", "ir", "op",
-    "pipeline", "register_pipeline", "struct_info", "transform", "ty", "vm", "vm_build",
+    "call_tir", "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr",
+    "distributed", "exec_builder", "expr", "extern", "get_default_pipeline", "get_pipeline",
+    "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info", "training",
+    "transform", "ty", "vm", "vm_build",
 ]  # fmt: skip

@@ -138,6 +138,7 @@ __all__ = [
     "call_packed",
     "call_pure_packed",
     "call_tir",
+    "call_tir_with_grad",
     "collapse_sum_like",
     "collapse_sum_to",
     "size",
@@ -441,6 +442,20 @@ def call_tir_inplace(
     `inplace_indices` has for each result that `out_sinfo` describes the argument that becomes it.
     -1 is a new tensor, which the PrimFunc is given behind its arguments. A tensor that is written
     to must not be used afterwards.
+    """
+
+def call_tir_with_grad(
+    gvar: Any,
+    args: Any,
+    out_sinfo: Any,
+    te_grad_name: Any,
+    te_grad_kwargs: Any = None,
+    tir_vars: Any = None,
+) -> Any:
+    """As `R.call_tir`, for a PrimFunc whose gradient is registered as `te_grad_name`.
+
+    `te_grad_kwargs` are keywords for that gradient. `relax.training.register_te_gradient` registers
+    one.
     """
 
 def ceil(x: Any) -> Any:

@@ -256,6 +256,11 @@ CASES: dict[str, list[Any]] = {
         (GLOBAL["split_sign"], [T((2, 3), "float32")], [FLOAT, FLOAT]),
         (GLOBAL["fill"], (), FLOAT, (7,)),
     ],
+    "call_tir_with_grad": [
+        (GLOBAL["scale"], (T((2, 3), "float32"),), FLOAT, "scale_grad"),
+        (GLOBAL["split_sign"], [T((2, 3), "float32")], [FLOAT, FLOAT], "sign_grad", {"k": 1}),
+        (GLOBAL["fill"], (), FLOAT, "no_grad", None, (7,)),
+    ],
     "call_tir_inplace": [
         (GLOBAL["double_in_place"], (T((2, 3), "float32"),), [0], FLOAT),
         (GLOBAL["scale_and_fill"], (T((2, 3), "float32"),), [0, -1], [FLOAT, FLOAT]),

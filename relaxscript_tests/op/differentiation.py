@@ -59,10 +59,9 @@ def gradient_module(
     with builder.function("main", [*params, *cotangents]):
         out = builder.emit(call)
         grad: Expr = Tuple(cotangents) if isinstance(info, TupleStructInfo) else cotangents[0]
+        found = gradients_of(call, out, grad, builder.call_te)
         pairs = [
-            pair
-            for arg, made in zip(call.args, gradients_of(call, out, grad), strict=True)
-            for pair in leaves(arg, made)
+            pair for arg, made in zip(call.args, found, strict=True) for pair in leaves(arg, made)
         ]
         builder.emit_func_output(Tuple([made for _, made in pairs]))
     return builder.finalize(), [var for var, _ in pairs]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from relaxscript.analysis import well_formed
-from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.ir.relax import Function
+from relaxscript.ir.struct_info import TupleStructInfo
+from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
 from relaxscript.op import REGISTRY, Operator
 from relaxscript.script import from_source
 
@@ -21,10 +23,10 @@ from .differentiation import (
     smooth_samples,
     symbolic,
 )
-from .sampling import Sample
+from .sampling import Sample, samples
 
-# A module must list the devices of this one.
-OWN_TESTS = {"to_vdevice"}
+# A module must list the devices of the one, and have the PrimFunc of the other.
+OWN_TESTS = {"to_vdevice", "call_tir_with_grad"}
 DIFFERENTIABLE = [
     o for o in REGISTRY.values() if "gradient" in o.rules and o.script_name not in OWN_TESTS
 ]
@@ -89,3 +91,35 @@ def test_a_gradient_over_symbolic_shapes_is_the_one_over_numbers(operator: Opera
         for one, other in zip(run(module, values), expected, strict=True):
             assert one.shape == other.shape
             assert np.allclose(one, other)
+
+
+@every_differentiable
+def test_a_gradient_is_like_what_it_is_by(operator: Operator) -> None:
+    for sample in samples(operator, ("float32", "float16", "bfloat16")):
+        grads = cotangents_of(sample.infer())
+        module, variables = gradient_module(sample.call, sample.params, grads)
+        main = module["main"]
+        assert isinstance(main, Function)
+        assert isinstance(main.ret_struct_info, TupleStructInfo)
+        for var, info in zip(variables, main.ret_struct_info.fields, strict=True):
+            assert structural_equal(info, var.struct_info), f"{sample} by {var}"
+
+
+# Those that TVM differentiates.
+OF_TVM = """
+    abs add astype broadcast_to concat cos cumsum divide equal exp expand_dims full full_like
+    greater greater_equal less less_equal log matmul maximum mean minimum multiply negative
+    nn.avg_pool2d nn.conv2d nn.cross_entropy_with_logits nn.log_softmax nn.max_pool2d nn.nll_loss
+    nn.relu nn.silu nn.softmax not_equal ones ones_like permute_dims power reshape sigmoid sin split
+    sqrt subtract sum take tanh triu variance where zeros zeros_like
+""".split()
+
+
+@pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr)
+def test_an_operator_has_a_gradient_or_says_why_not(operator: Operator) -> None:
+    assert ("gradient" in operator.rules) != ("gradient" in operator.reasons)
+
+
+def test_what_tvm_differentiates_has_a_gradient() -> None:
+    assert len(OF_TVM) == 52
+    assert {f"relax.{name}" for name in OF_TVM} <= {o.name for o in DIFFERENTIABLE}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relaxscript import op
+from relaxscript.builder import BlockBuilder
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
@@ -17,6 +18,7 @@ from relaxscript.opdef.gradient import gradients_of
 
 from .differentiation import gradient_module, run
 
+call_te = BlockBuilder().call_te
 F4 = TensorStructInfo((4,), "float64")
 x4, out4, grad4 = Var("x", F4), Var("out", F4), Var("grad", F4)
 UNKNOWN = TensorStructInfo(None, "float64")
@@ -32,7 +34,7 @@ def gradients(call: Call, values: Any) -> tuple[Any, ...]:
 
 def refused(call: Call, grad: Expr = grad4) -> OperandError:
     with pytest.raises(OperandError) as caught:
-        gradients_of(call, out4, grad)
+        gradients_of(call, out4, grad, call_te)
     return caught.value
 
 
@@ -100,13 +102,13 @@ def _check_scatter(call: Call, data: Any, places: Any, factors: Any, grad: Any) 
 def test_the_gradient_of_a_copy_is_on_the_device_of_the_original():
     device = VDevice("llvm", 1)
     there = Var("x", TensorStructInfo((4,), "float64", device))
-    (found,) = gradients_of(op.to_vdevice(there, "llvm:0"), out4, grad4)
+    (found,) = gradients_of(op.to_vdevice(there, "llvm:0"), out4, grad4, call_te)
     assert found is not None
     assert found.struct_info.vdevice is device
-    assert gradients_of(op.to_vdevice(x4, "llvm:0"), out4, grad4) == [grad4]
+    assert gradients_of(op.to_vdevice(x4, "llvm:0"), out4, grad4, call_te) == [grad4]
     pair = Tuple([x4, there])
     out = Var("out", TupleStructInfo([F4, F4]))
-    (found,) = gradients_of(op.to_vdevice(pair, "llvm:0"), out, Tuple([grad4, grad4]))
+    (found,) = gradients_of(op.to_vdevice(pair, "llvm:0"), out, Tuple([grad4, grad4]), call_te)
     assert found is not None
     assert [info.vdevice for info in found.struct_info.fields] == [device, device]
 
@@ -119,7 +121,7 @@ def test_the_gradient_of_a_slice_needs_to_know_how_it_goes():
     error = refused(op.strided_slice(x4, [0], [later], [0], [-1]))
     assert error.fact == "turns round a slice whose bounds are known only later"
     n = prim.Var("n", "int64")
-    (found, *_) = gradients_of(op.strided_slice(x4, [0], [n], [0], [-1]), out4, grad4)
+    (found, *_) = gradients_of(op.strided_slice(x4, [0], [n], [0], [-1]), out4, grad4, call_te)
     assert found is not None
 
 
@@ -129,3 +131,18 @@ def test_sections_that_overlap_add_up_their_gradients():
     module, _ = gradient_module(call, [x4], [Var(f"g{k}", info) for k, info in enumerate(fields)])
     (found,) = run(module, [np.arange(4.0), np.ones(3), np.ones(0), np.full(3, 10.0)])
     assert np.array_equal(found, [1, 11, 11, 10])
+
+
+def test_scales_and_zero_points_have_gradients():
+    params = [Var("x", TensorStructInfo((2, 3), "int8"))]
+    params += [Var(name, TensorStructInfo((3,), "float64")) for name in ("scale", "zero")]
+    call = op.dequantize(*params, 1, "float64")
+    x, scale = np.arange(6, dtype="int8").reshape(2, 3), np.array([2.0, 3.0, 5.0])
+    by_scale, by_zero = gradients(call, [x, scale, np.ones(3), np.ones((2, 3))])
+    assert np.array_equal(by_scale, (x - 1.0).sum(0))
+    assert np.array_equal(by_zero, -2 * scale)
+    single = [params[0], *(Var(name, TensorStructInfo((), "float64")) for name in "sz")]
+    call = op.dequantize(*single, 1, "float64")
+    by_scale, by_zero = gradients(call, [x, np.array(2.0), np.array(1.0), np.ones((2, 3))])
+    assert by_scale == (x - 1.0).sum()
+    assert by_zero == -12

@@ -26,6 +26,7 @@ _PASSES = {
     calls.call_dps_packed.name: "CallTIRRewrite",
     calls.call_pure_packed.name: "RemovePurityChecking",
     calls.call_tir.name: "CallTIRRewrite",
+    calls.call_tir_with_grad.name: "CallTIRRewrite",
     device.to_vdevice.name: "LowerRuntimeBuiltin",
     memory.alloc_storage.name: "LowerRuntimeBuiltin",
     memory.alloc_tensor.name: "LowerRuntimeBuiltin",

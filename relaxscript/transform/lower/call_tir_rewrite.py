@@ -41,7 +41,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import builtin
 from relaxscript.op.base import invoke_closure
-from relaxscript.op.calls import call_dps_packed, call_tir
+from relaxscript.op.calls import call_dps_packed, call_tir, call_tir_with_grad
 from relaxscript.op.device import to_vdevice
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, in_their_places, inplace_indices
@@ -96,13 +96,15 @@ class CallTIRRewrite(FunctionPass):
 class _ResultAllocator(ExprMutator):
     """Allocates what destination-passing calls write into, and calls the functions themselves."""
 
-    operators = frozenset({call_tir.name, call_tir_inplace.name, call_dps_packed.name})
+    operators = frozenset(
+        {call_tir.name, call_tir_with_grad.name, call_tir_inplace.name, call_dps_packed.name}
+    )
 
     def binding(self, binding: Binding) -> None:
         value: Expr | None = None
         if not self.builder.current_block_is_dataflow():
             match binding.value:
-                case Call(op=call_tir.op | call_tir_inplace.op) as call:
+                case Call(op=call_tir.op | call_tir_with_grad.op | call_tir_inplace.op) as call:
                     value = self._kernel_call(call, binding.span)
                 case Call(op=call_dps_packed.op) as call:
                     value = self._packed_call(call, binding.span)
