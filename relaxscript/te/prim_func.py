@@ -187,6 +187,8 @@ class _Maker:
         tb = self.tb
         if not axes:
             with tb.block(self.buffers[op.output(0)].name + suffix) as block:
+                # A block without an axis would be the root, which says nothing of its accesses.
+                block.spatial(1, prim.const(0, prim.INT64), "vi")
                 body(block, {})
             return
         domains = [self._domain(axis) for axis in axes]

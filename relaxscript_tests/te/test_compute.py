@@ -58,6 +58,23 @@ def test_a_product_is_the_blocks_that_a_script_writes():
     check_script(made)
 
 
+def test_a_tensor_of_rank_0_is_a_block_that_says_what_it_reads():
+    x = te.placeholder((3,), name="x")
+
+    @T.prim_func
+    def main(x: T.Buffer((3,), "float32"), y: T.Buffer((), "float32")):
+        T.func_attr({"tir.noalias": True})
+        with T.block("y"):
+            vi = T.axis.spatial(1, T.int64(0))
+            T.reads(x[1])
+            T.writes(y[()])
+            y[()] = x[1] * T.float32(2)
+
+    made = te.create_prim_func([x, te.compute((), lambda: x[1] * 2.0, name="y")])
+    assert_structural_equal(made, main)
+    check_script(made)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_tensors_between_live_in_buffers_of_their_own(target):
     n = te.var("n", "int64")
