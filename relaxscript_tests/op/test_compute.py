@@ -20,7 +20,7 @@ from relaxscript.builder import BlockBuilder
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Function, Op, Var
+from relaxscript.ir.relax import Constant, Expr, Function, Op, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
@@ -162,6 +162,26 @@ def symbolic(sample: Sample) -> Sample | None:
 @every_computed
 def test_a_compute_of_symbolic_shapes_means_the_same(operator: Operator) -> None:
     for sample in filter(None, map(symbolic, samples(operator, ("float32", "int64")))):
+        module = legalised(sample)
+        if module is not None:
+            assert_near(operator, sample, run(module, sample, "reference"), sample.evaluate())
+
+
+def with_constants(sample: Sample) -> Sample | None:
+    """A sample with a constant for each tensor of rank 0; None where there is none."""
+    constants: dict[Var, Expr] = {
+        var: Constant(np.asarray(value))
+        for var, value in sample.values.items()
+        if isinstance(var.struct_info, TensorStructInfo) and var.struct_info.ndim == 0
+    }
+    values = {var: value for var, value in sample.values.items() if var not in constants}
+    call = substitute(sample.call, constants)
+    return Sample(sample.operator, call, values, sample.callees) if constants else None
+
+
+@every_computed
+def test_a_compute_takes_constants_that_are_scalars(operator: Operator) -> None:
+    for sample in filter(None, map(with_constants, samples(operator, ("float32", "int64")))):
         module = legalised(sample)
         if module is not None:
             assert_near(operator, sample, run(module, sample, "reference"), sample.evaluate())

@@ -18,10 +18,10 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.te.compute import shape_of
 from relaxscript.te.element import equal, maximum, minimum, select
-from relaxscript.te.tensor import Tensor
+from relaxscript.te.tensor import Tensor, as_element
 
 from .broadcast import broadcast_indices, broadcast_shapes
-from .transform import axis_in, injective, number, unravel
+from .transform import axis_in, injective, number, size_of, unravel
 
 __all__ = [
     "adv_index", "gather", "gather_nd", "index_tensor", "one_hot", "take", "unravel_index",
@@ -65,40 +65,42 @@ def _within(index: PrimExpr, size: PrimExpr, mode: str) -> PrimExpr:
 
 @report_as("topi")
 def take(
-    a: Tensor, indices: Tensor, axis: int | None = None, batch_dims: int = 0, mode: str = "fast"
+    a: Tensor, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "fast"
 ) -> Tensor:
     """The parts of a tensor at indices along an axis; without one, of its elements in their order.
 
-    The first `batch_dims` axes are those of `indices`, too. With `mode` "fast" every index must be
-    there; "clip" takes the nearest that is, "wrap" counts on from the other end.
+    The first `batch_dims` axes are those of `indices`, too, which may be one scalar. With `mode`
+    "fast" every index must be there; "clip" takes the nearest that is, "wrap" counts on from the
+    other end.
     """
     if mode not in MODES:
         raise OperandError(
             "mode", f"is {mode!r}", code="RX0204",
             message='the mode of `topi.take` is "fast", "clip" or "wrap"',
         )  # fmt: skip
+    dims = indices.shape if isinstance(indices, Tensor) else ()
+
+    def at(i: Any) -> PrimExpr:
+        return as_element(indices[i] if isinstance(indices, Tensor) else indices)
+
     if axis is None:
-        size = number(1)
-        for dim in a.shape:
-            size = size * dim
-        return injective(
-            indices.shape, lambda *i: a[unravel(_within(indices[i], size, mode), a.shape)], "T_take"
-        )
+        size = size_of(a.shape)
+        return injective(dims, lambda *i: a[unravel(_within(at(i), size, mode), a.shape)], "T_take")
     place = axis_in("topi.take", axis, a.ndim)
-    batch = axis_in("topi.take", batch_dims, indices.ndim + 1, "batch_dims")
+    batch = axis_in("topi.take", batch_dims, len(dims) + 1, "batch_dims")
     if batch > place:
         raise OperandError(
             "batch_dims", f"is {batch_dims}", also={"axis": f"is {axis}"}, code="RX0204",
             message="the axes of the batch come before the one along which to take",
         )  # fmt: skip
-    own = indices.ndim - batch
+    own = len(dims) - batch
 
     def element(*i: Any) -> Any:
-        index = _within(indices[(*i[:batch], *i[place : place + own])], a.shape[place], mode)
+        index = _within(at((*i[:batch], *i[place : place + own])), a.shape[place], mode)
         return a[(*i[:place], index, *i[place + own :])]
 
-    dims = (*a.shape[:place], *indices.shape[batch:], *a.shape[place + 1 :])
-    return injective(dims, element, "T_take")
+    shape = (*a.shape[:place], *dims[batch:], *a.shape[place + 1 :])
+    return injective(shape, element, "T_take")
 
 
 @report_as("topi")

@@ -29,6 +29,12 @@ def test_parts_are_taken_along_an_axis_or_of_all_elements(mode, axis, dtype, rng
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("axis", [None, 1])
+def test_one_index_may_be_a_scalar(axis, rng):
+    x, t = normal(rng, 4, 3), te.placeholder((4, 3), name="x")
+    np.testing.assert_array_equal(computed(topi.take(t, 2, axis), {t: x}), x.take(2, axis))
+
+
 def test_parts_are_taken_for_each_element_of_a_batch(rng):
     x, t = normal(rng, 2, 5, 3), te.placeholder((te.var("n", "int64"), 5, 3), name="x")
     i = te.placeholder((t.shape[0], 4), "int32", "i")
