@@ -118,7 +118,12 @@ def _visible(queries: int, keys: int, mask: str, window: int | None) -> Any:
 attention.mixed_precision_rule(in_dtype_of_operands)
 
 
-@attention.compute(ulp=4, sums=16)
+def _terms(query: Any, key: Any, value: Any, *others: Any, **attributes: Any) -> Any:
+    """The sizes of what is added up: weighted values without their signs."""
+    return attention.meaning(query, key, np.abs(value), *others, **attributes)
+
+
+@attention.compute(ulp=4, sums=16, terms=_terms)
 def _(
     context: ComputeContext,
     query: TETensor,

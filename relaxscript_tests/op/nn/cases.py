@@ -7,6 +7,10 @@ from typing import Any
 from relaxscript_tests.op.operands import T
 
 NAN, INFINITY = float("nan"), float("inf")
+# Values with which sums, maxima and means are not what they are of others.
+SPECIAL = (0.0, -0.0, 1.5, -2.25, float("inf"), float("-inf"), float("nan"), 1e-40)
+LARGE = (0.0, 1.5, -2.25, float("-inf"), 80.0)
+
 SOFTMAX: list[Any] = [
     (T((2, 3)),),
     (T((2, 3)), 0),
@@ -40,6 +44,8 @@ CASES: dict[str, list[Any]] = {
         (T((2, 3, 7)), T((4, 3, 3))),
         (T((2, 3, 7)), T((4, 3, 3)), 2, [1, 0], 2),
         (T((0, 3, 7)), T((4, 3, 3))),
+        (T((4, 2, 5), values=SPECIAL), T((2, 2, 2)), 2, 1),
+        (T((2, 2, 5)), T((2, 2, 2), values=SPECIAL), 1, 1),
         (T((2, 7, 4)), T((3, 2, 6)), 1, 1, 1, 2, "NWC", "WIO", "NCW", "float32"),
         (T((1, 2, 5, 2)), T((3, 4, 2)), 1, 0, 1, 1, "NCW2c", "OIW", "CNW"),
         (T((2, 0, 5)), T((3, 0, 2)), 1, 1),
@@ -66,6 +72,8 @@ CASES: dict[str, list[Any]] = {
         (T((2, 3, 4)), T((3, 2, 3))),
         (T((2, 4, 5)), T((4, 3, 2)), 2, [1, 0], 1, 1, 2),
         (T((0, 3, 4)), T((3, 2, 3))),
+        (T((4, 2, 3), values=SPECIAL), T((2, 2, 2)), 3, 0, 1),
+        (T((2, 2, 3)), T((2, 2, 2), values=SPECIAL), 2, 1),
     ],
     "nn.conv2d_transpose": [
         (T((1, 3, 2, 4)), T((3, 2, 2, 3)), 2, 1, [1, 0], [1, 2]),
@@ -85,8 +93,16 @@ CASES: dict[str, list[Any]] = {
     ],
     "nn.conv3d_transpose": [(T((1, 2, 2, 1, 3)), T((2, 1, 1, 2, 2)), [1, 2, 3])],
     "nn.conv3d": [(T((1, 2, 3, 4, 5)), T((3, 2, 2, 1, 3)), 2, [1, 0, 2])],
-    "nn.max_pool1d": [(T((2, 3, 7)), 3), (T((2, 7, 3)), 2, 2, [1, 0], 1, True, False, "NWC")],
-    "nn.avg_pool1d": [(T((2, 3, 7)), 3), (T((2, 3, 8)), 3, 2, 1, 1, True, True)],
+    "nn.max_pool1d": [
+        (T((4, 3, 7), values=SPECIAL), 2, 1, 1),
+        (T((2, 3, 7)), 3),
+        (T((2, 7, 3)), 2, 2, [1, 0], 1, True, False, "NWC"),
+    ],
+    "nn.avg_pool1d": [
+        (T((4, 3, 7), values=SPECIAL), 2, 1, 1),
+        (T((2, 3, 7)), 3),
+        (T((2, 3, 8)), 3, 2, 1, 1, True, True),
+    ],
     "nn.max_pool2d": [
         (T((2, 3, 5, 6)),),
         (T((2, 3, 5, 6)), [2, 3], 2, [0, 1, 1, 0], 1),
@@ -103,7 +119,12 @@ CASES: dict[str, list[Any]] = {
     ],
     "nn.max_pool3d": [(T((1, 2, 3, 4, 5)), 2, 2)],
     "nn.avg_pool3d": [(T((1, 2, 3, 4, 5)), [1, 2, 3])],
-    "nn.adaptive_avg_pool1d": [(T((2, 3, 7)), 3), (T((2, 3, 7)),), (T((2, 3, 6)), 3)],
+    "nn.adaptive_avg_pool1d": [
+        (T((4, 3, 7), values=SPECIAL), 3),
+        (T((2, 3, 7)), 3),
+        (T((2, 3, 7)),),
+        (T((2, 3, 6)), 3),
+    ],
     "nn.adaptive_avg_pool2d": [
         (T((2, 3, 5, 6)), [2, 4]),
         (T((2, 5, 6, 3)), 7, "NHWC", "NCHW"),
@@ -153,6 +174,17 @@ CASES: dict[str, list[Any]] = {
         (T((1, 3, 2, 5)), T((1, 6, 2, 5)), T((1, 6, 2, 5)), None, None, "BottomRight", 2),
         (T((1, 6, 2, 5)), T((1, 3, 2, 5)), T((1, 3, 2, 5)), None, None, "BottomRight"),
         (T((2, 3, 1, 5)), T((2, 0, 1, 5)), T((2, 0, 1, 4))),
+        (
+            T((2, 3, 1, 2), values=LARGE[:3]),
+            T((2, 4, 1, 2), values=LARGE[:3]),
+            T((2, 4, 1, 2)),
+            T((2, 1, 3, 4), values=LARGE),
+        ),
+        (
+            T((2, 3, 1, 2), values=SPECIAL),
+            T((2, 4, 1, 2), values=SPECIAL),
+            T((2, 4, 1, 2), values=SPECIAL),
+        ),
         (T((0, 3, 2, 5)), T((0, 6, 2, 5)), T((0, 6, 2, 5))),
     ],
     "nn.prelu": [(T((2, 3)), T((3,))), (T((2, 3, 4)), T((2,)), 0), (T((0, 3)), T((3,)), -1)],
