@@ -11,7 +11,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import Described, OperandError
 
 from .intrinsic import Intrinsic
 from .prim import Call, PrimExpr, StringImm, as_prim, const
@@ -29,9 +29,10 @@ def operand(script_name: str, parameter: str, value: Any) -> PrimExpr:
     try:
         return as_prim(value)
     except TypeError:
+        what = value.describe() if isinstance(value, Described) else type(value).__name__
         raise OperandError(
             parameter,
-            f"is {type(value).__name__}, not a scalar",
+            f"is {what}, not a scalar",
             message="{callee} takes scalar expressions",
             callee=f"T.{script_name}",
             code="RX0502",

@@ -571,7 +571,7 @@ def cast(e: PrimExpr, dtype: DataType) -> PrimExpr:
         return Broadcast.make(cast(e, dtype.element), dtype.lanes)
     if isinstance(e, IntImm) and (dtype.is_integer or dtype.is_float) and dtype.lanes == 1:
         return const(e.value, dtype).replace(span=e.span)
-    return Cast.make(dtype, e)
+    return Cast.make(dtype, e if isinstance(e, PrimExpr) else as_prim(e))
 
 
 def _like(value: Any, other: PrimExprLike) -> PrimExpr:

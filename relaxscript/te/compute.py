@@ -32,7 +32,11 @@ from .tensor import (
     PlaceholderOp,
     Tensor,
     as_element,
+    tensors_in,
 )
+
+# What there is for conditions, as for numbers of one bit.
+OF_CONDITIONS = frozenset({prim.Add, prim.Mul, prim.Min, prim.Max})
 
 __all__ = [
     "compute", "extern", "placeholder", "reduce_axis", "shape_of", "size_var", "tag_scope",
@@ -71,6 +75,7 @@ def shape_of(shape: Any) -> tuple[PrimExpr, ...]:
             raise _no_dimension(axis, error.said) from None
         if not e.dtype.is_integer or e.dtype.lanes != 1:
             raise _no_dimension(axis, f"is {e.dtype}")
+        _check_is_known(f"shape[{axis}]", e)
         if isinstance(e, prim.IntImm) and e.value < 0:
             raise OperandError(
                 f"shape[{axis}]", f"is {e.value}", code="RX0502",
@@ -78,6 +83,17 @@ def shape_of(shape: Any) -> tuple[PrimExpr, ...]:
             )  # fmt: skip
         found.append(e)
     return tuple(found)
+
+
+def _check_is_known(part: str, e: PrimExpr) -> None:
+    """Refuse a size that is an element of a tensor: loops and memory are made before it is read."""
+    read = next(tensors_in(e), None)
+    if read is not None:
+        raise OperandError(
+            part, f"is an element of `{read.name}`", code="RX0502",
+            message=f"a size is known before any element of `{read.name}` is read",
+            help='make it of dimensions, or of a variable: `te.var("n", "int64")`',
+        )  # fmt: skip
 
 
 def _no_dimension(axis: int, fact: str) -> OperandError:
@@ -129,6 +145,7 @@ def _shape_ends(dom: Sequence[Any]) -> list[PrimExpr]:
                 f"dom[{number}]", f"is {e.dtype}", code="RX0502",
                 message=f"an axis goes over integers, and one end of its domain is {e.dtype}",
             )  # fmt: skip
+        _check_is_known(f"dom[{number}]", e)
     return ends
 
 
@@ -205,14 +222,23 @@ def _axis_names(
 
 
 def _check_body(name: str, body: tuple[PrimExpr, ...]) -> None:
-    """Refuse reductions inside of expressions: a tensor is reduced, or computed by elements."""
+    """Refuse reductions inside of expressions, and arithmetic that there is not."""
     if not body:
         raise OperandError(
             "fcompute", "gives nothing", code="RX0501",
             message="an element of a tensor is a scalar, and there is none",
         )  # fmt: skip
     whole = [e for e in body if isinstance(e, Reduce)]
-    inner = any(isinstance(e, Reduce) for b in body for e in walk(b) if e is not b)
+    inner = False
+    for node in (e for b in body for e in walk(b)):
+        inner |= isinstance(node, Reduce) and not any(node is e for e in whole)
+        if isinstance(node, prim.Binary) and node.dtype.is_bool and type(node) not in OF_CONDITIONS:
+            raise OperandError(
+                "fcompute", f"is a `{type(node).__name__}` of bool", code="RX0502",
+                message=f"there is no `T.{type(node).__name__}` of conditions, of which the "
+                f"elements of `{name}` are computed",
+                help='convert them first: `x[i].astype("int32")`',
+            )  # fmt: skip
     mixed = whole and (len(whole) < len(body) or any(not _same(e, whole[0]) for e in whole))
     if inner or mixed:
         raise OperandError(

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, nearest
+from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr, Select, cast, const
+from relaxscript.ir.prim import IntImm, PrimExpr, Select, as_scalar, cast, const
 from relaxscript.ir.prim_operators import BUILDERS
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else, match_operands
 
@@ -175,20 +176,36 @@ less = _comparison(prim.LT)
 less_equal = _comparison(prim.LE)
 greater = _comparison(prim.GT)
 greater_equal = _comparison(prim.GE)
-logical_and = prim.And
-logical_or = prim.Or
 
 
-def logical_xor(a: Any, b: Any) -> PrimExpr:
-    """True where one of two conditions holds, and not both."""
-    return prim.NE(a, b)
+def _of_conditions(name: str, node: Any) -> Callable[..., PrimExpr]:
+    """A function of conditions, which refuses what is none."""
+
+    def joined(*operands: Any) -> PrimExpr:
+        given = tuple(map(as_scalar, operands))
+        for part, e in zip("ab", given):
+            if not e.dtype.is_bool:
+                raise OperandError(
+                    part, f"is {e.dtype}", code="RX0502",
+                    message=f"`{name}` takes conditions, and {e.dtype} is none",
+                    help="compare it: `x != 0`",
+                )  # fmt: skip
+        made: PrimExpr = node.make(*given)
+        return made
+
+    return joined
+
+
+logical_and = _of_conditions("logical_and", prim.And)
+logical_or = _of_conditions("logical_or", prim.Or)
+logical_xor = _of_conditions("logical_xor", prim.NE)
 
 
 # ---------------------------------------------------------------- one operand
 
 absolute = FUNCTIONS["abs"]
 bitwise_not = FUNCTIONS["bitwise_not"]
-logical_not = prim.Not
+logical_not = _of_conditions("logical_not", prim.Not)
 
 
 def negative(x: PrimExpr) -> PrimExpr:
@@ -206,7 +223,7 @@ def sign(x: PrimExpr) -> PrimExpr:
     """-1, 0 or 1 by the sign of a number; NaN stays NaN."""
     nothing = const(0, x.dtype)
     above = select(x > nothing, const(1, x.dtype), nothing)
-    if x.dtype.kind == "uint":
+    if x.dtype.kind in ("uint", "bool"):
         return above
     found = select(x < nothing, const(-1, x.dtype), above)
     return select(FUNCTIONS["isnan"](x), x, found) if x.dtype.is_float else found

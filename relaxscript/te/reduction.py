@@ -22,6 +22,7 @@ from relaxscript.ir.scalar_functions import infinity, max_value, min_value
 from relaxscript.ir.tir import IterVar
 from relaxscript.ir.tir_compute import CommReducer, Reduce
 
+from . import element
 from .tensor import as_element
 
 __all__ = ["all", "any", "comm_reducer", "max", "min", "prod", "sum"]
@@ -137,8 +138,8 @@ sum = comm_reducer(lambda x, y: x + y, lambda t: const(0, t), name="sum")
 prod = comm_reducer(lambda x, y: x * y, lambda t: const(1, t), name="prod")
 min = comm_reducer(lambda x, y: prim.Min(x, y), greatest, name="min")
 max = comm_reducer(lambda x, y: prim.Max(x, y), least, name="max")
-_all = comm_reducer(lambda x, y: prim.And(x, y), lambda t: const(True), name="all")
-_any = comm_reducer(lambda x, y: prim.Or(x, y), lambda t: const(False), name="any")
+_all = comm_reducer(lambda x, y: element.logical_and(x, y), lambda t: const(True), name="all")
+_any = comm_reducer(lambda x, y: element.logical_or(x, y), lambda t: const(False), name="any")
 
 
 def all(*args: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:

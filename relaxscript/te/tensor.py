@@ -18,6 +18,7 @@ from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node, field, node
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.prim_operators import ScalarLike
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import Buffer, IterVar, Stmt
 from relaxscript.ir.tir_compute import DataProducer, ProducerLoad, Reduce
@@ -164,7 +165,7 @@ class Tensor(Node, DataProducer, TensorArithmetic):
         return f"Tensor(shape=[{dims}], op.name={self.name})"
 
 
-class TensorSlice(TensorArithmetic):
+class TensorSlice(TensorArithmetic, ScalarLike):
     """A tensor with some of its first axes indexed."""
 
     __slots__ = ("indices", "tensor")
@@ -183,8 +184,9 @@ class TensorSlice(TensorArithmetic):
         """The element, or what is left of the axes; raises `OperandError` for an index too many."""
         return indexed(self.tensor, self.indices, indices)
 
+    @report_as("te")
     def asobject(self) -> PrimExpr:
-        """The element; raises `OperandError` where an axis is left."""
+        """The element; raises `DiagnosticError` where an axis is left."""
         tensor, known = self.tensor, len(self.indices)
         if known < tensor.ndim:
             raise OperandError(

@@ -285,6 +285,9 @@ def test_names_are_used_once():
     assert "y_1 = T.alloc_buffer((2,))" in text
 
 
+SIZE = te.placeholder((1,), "int64", name="size")
+
+
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
@@ -312,6 +315,18 @@ def test_names_are_used_once():
             "`x` has no element 4 here: axis 0 has extent 4",
         ),
         (lambda x: te.compute(("n", 3), lambda i, j: x[i, j]), "axis 0 is a Python str"),
+        (lambda x: te.compute((4,), lambda i: te.exp(x[i])), "and 1 of them are indexed"),
+        (lambda x: te.compute((4,), lambda i: tir.Cast("int32", x[i])), "and 1 of them are"),
+        (lambda x: te.compute((4,), lambda i: tir.Select(i > 1, x[i], x[i])), "1 of them are"),
+        (lambda x: te.exp(x), "`T.exp` takes scalar expressions"),
+        (lambda x: te.placeholder((SIZE[0],)), "a size is known before any element of `size`"),
+        (lambda x: te.reduce_axis((0, SIZE[0])), "a size is known before any element of `size`"),
+        (
+            lambda x: te.compute((4,), lambda i: (i > 1) - (i > 2)),
+            "there is no `T.Sub` of conditions, of which the elements of `compute`",
+        ),
+        (lambda x: topi.logical_and(x, x), "`logical_and` takes conditions, and float32 is none"),
+        (lambda x: topi.matrix_set_diag(x, x), "sets a vector for each matrix"),
         (lambda x: te.extern((4,), [x], lambda ins, outs: 3), "gives statements, or one call"),
         (lambda x: te.extern((4,), [], lambda ins, outs: 3), "say no one dtype"),
         (lambda x: x + te.placeholder((4,)), "`x` has 3 elements there, `placeholder` has 4"),

@@ -202,6 +202,11 @@ def matrix_set_diag(
             "k", f"is {k}", message="`topi.matrix_set_diag` sets one diagonal", code="RX0204"
         )
     offset = k[0] if isinstance(k, tuple) else k
+    if data.ndim < 2 or diagonal.ndim != data.ndim - 1:
+        raise OperandError(
+            "diagonal", f"has rank {diagonal.ndim}", also={"data": f"has rank {data.ndim}"},
+            message="`topi.matrix_set_diag` sets a vector for each matrix", code="RX0203",
+        )  # fmt: skip
 
     def element(*i: Any) -> Any:
         *batch, row, column = i

@@ -19,7 +19,9 @@ __all__ = ["cross_entropy_with_logits", "nll_loss"]
 
 def _sum_dtype(dtype: DataType) -> DataType:
     """The dtype in which losses are added up: of integers that of 64 bits."""
-    return accumulator(dtype) if dtype.is_float else DataType(f"{dtype.kind}64")
+    if dtype.is_float:
+        return accumulator(dtype)
+    return DataType("uint64" if dtype.kind == "uint" else "int64")
 
 
 def _total(dims: Sequence[PrimExpr], element: Any, name: str) -> Tensor:
