@@ -10,6 +10,7 @@ function on numpy arrays, and words such as `Tensor` say what its parameters tak
     call_layout.py       where operands lie in a call
     operands.py          operands as people write them · prim_operands.py  those of scalars
     context.py           what a rule may ask · shapes.py  what rules share
+    compute.py           what a compute is asked with · gradient.py  what a gradient is asked with
     families.py          operators that differ only in what they compute
     leaf_struct_info.py  what is known of expressions that need no rule
     eager.py             operators run at once, on numpy arrays
@@ -31,6 +32,7 @@ from relaxscript.errors import OperandError
 from .compute import ComputeContext
 from .context import DeferredCheck, InferContext
 from .families import binary_rule, reduce_info, unary_rule
+from .gradient import GradientContext, Gradients
 from .operator import Operator
 from .parameters import Axes, DType, Scalar, ShapeLike, Tensor, Tensors, Value, Values
 from .shapes import (
@@ -48,8 +50,9 @@ from .traits import Trait
 from .user_operators import op, remove_op
 
 __all__ = [
-    "Axes", "ComputeContext", "DType", "DeferredCheck", "InferContext", "OperandError", "Operator",
-    "Scalar", "ShapeLike", "Tensor", "Tensors", "Trait", "Value", "Values", "axes_in", "axis_in",
-    "binary_rule", "broadcast_shapes", "common_dtype", "common_vdevice", "dims_of", "op",
-    "reduce_info", "remove_op", "require_dtype", "require_equal", "tensor_of", "unary_rule",
+    "Axes", "ComputeContext", "DType", "DeferredCheck", "GradientContext", "Gradients",
+    "InferContext", "OperandError", "Operator", "Scalar", "ShapeLike", "Tensor", "Tensors",
+    "Trait", "Value", "Values", "axes_in", "axis_in", "binary_rule", "broadcast_shapes",
+    "common_dtype", "common_vdevice", "dims_of", "op", "reduce_info", "remove_op", "require_dtype",
+    "require_equal", "tensor_of", "unary_rule",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.relax import Call, Expr, PrimValue, Tuple, Var
 from relaxscript.ir.struct_info import PrimStructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.opdef.gradient import gradients_of
 
 from .differentiation import gradient_module, run
@@ -146,3 +147,11 @@ def test_scales_and_zero_points_have_gradients():
     by_scale, by_zero = gradients(call, [x, np.array(2.0), np.array(1.0), np.ones((2, 3))])
     assert by_scale == (x - 1.0).sum()
     assert by_zero == -12
+
+
+def test_the_gradient_by_a_tuple_that_a_variable_holds_is_a_tuple():
+    pair = Var("pair", TupleStructInfo([F4, TensorStructInfo((2,), "float64")]))
+    grad = Var("grad", TensorStructInfo((6,), "float64"))
+    (found,) = gradients_of(op.concat(pair), Var("out", grad.struct_info), grad, call_te)
+    assert found is not None
+    assert structural_equal(found.struct_info, pair.struct_info)

@@ -12,7 +12,18 @@ from relaxscript import te
 from relaxscript.artifact import inspect
 from relaxscript.cli import main as run_command
 from relaxscript.errors import DiagnosticError
-from relaxscript.opdef import Axes, Operator, Tensor, Tensors, op, remove_op
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.opdef import (
+    Axes,
+    GradientContext,
+    Gradients,
+    Operator,
+    Tensor,
+    Tensors,
+    op,
+    remove_op,
+)
+from relaxscript.opdef.gradient import gradients_of
 from relaxscript.script import from_source, relax as R
 from relaxscript.transform import LegalizeOps
 
@@ -45,6 +56,11 @@ def swish() -> Iterator[Operator]:
     def compute(context: Any, x: Any, beta: float) -> Any:
         return te.compute(x.shape, lambda *i: x[i] / (1 + te.exp(x[i] * -beta)), name="T_swish")
 
+    @swish.gradient
+    def gradient(context: GradientContext, x: Any, beta: float) -> Gradients:
+        share = R.sigmoid(x * beta)
+        return (context.grad * share * (1.0 + x * beta * (1.0 - share)),)
+
     yield swish
     remove_op("my.swish")
 
@@ -54,6 +70,19 @@ def test_a_script_calls_it_prints_it_and_runs_it(swish):
     assert "R.my.swish(x, beta=2.0)" in module.script()
     assert rx.structural_equal(from_source(module.script()), module)
     np.testing.assert_allclose(module.main(X), EXPECTED, rtol=1e-6)
+
+
+def test_it_is_differentiated_by_its_gradient(swish):
+    x, grad = (rx.relax.Var(name, TensorStructInfo((2, 4), "float32")) for name in ("x", "g"))
+    builder = rx.relax.BlockBuilder()
+    with builder.function("main", [x, grad]):
+        out = builder.emit(swish(x, beta=2.0))
+        call = builder.lookup_binding(out)
+        (found,) = gradients_of(call, out, grad, builder.call_te)
+        builder.emit_func_output(builder.emit(found))
+    share = 1 / (1 + np.exp(-2 * X))
+    expected = share * (1 + 2 * X * (1 - share))
+    np.testing.assert_allclose(builder.finalize().main(X, np.ones_like(X)), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("target", ["llvm", "reference"])
