@@ -23,7 +23,9 @@ from relaxscript.te.tensor import Tensor, as_element
 
 from .transform import axis_in, injective, number
 
-__all__ = ["dynamic_strided_slice", "slice_scatter", "strided_set", "strided_slice"]
+__all__ = [
+    "dynamic_strided_slice", "slice_scatter", "sliding_window", "strided_set", "strided_slice",
+]  # fmt: skip
 
 _FAR = (1 << 63) - 1  # a bound that no dimension reaches
 
@@ -173,6 +175,34 @@ def _dynamic(a: Tensor, begin: Tensor, strides: Tensor, axis: int, index: PrimEx
     low, step = (prim.cast(t[axis], size.dtype) for t in (begin, strides))
     start = minimum(prim.Select.make(low < 0, low + size, low), size - 1)
     return maximum(start, 0) + index * step
+
+
+@report_as("topi")
+def sliding_window(
+    data: Tensor, axis: int, window_shape: Sequence[int], strides: Sequence[int]
+) -> Tensor:
+    """The windows of a tensor along `axis` and all axes behind it.
+
+    The result has the number of windows along each of these, then the axes of a window.
+    """
+    place = axis_in("topi.sliding_window", axis, data.ndim)
+    count = data.ndim - place
+    if not len(window_shape) == len(strides) == count or min(*window_shape, *strides) < 1:
+        raise OperandError(
+            "window_shape", f"is {tuple(window_shape)}", code="RX0204",
+            also={"strides": f"is {tuple(strides)}"},
+            message=f"a window has a size and a stride for each of the last {count} axes",
+        )  # fmt: skip
+    parts = zip(data.shape[place:], window_shape, strides)
+    numbers = [simplify((size - window) // step + 1) for size, window, step in parts]
+
+    def element(*i: Any) -> Any:
+        windows, inner = i[place : place + count], i[place + count :]
+        at = [w * step + k for w, step, k in zip(windows, strides, inner)]
+        return data[(*i[:place], *at)]
+
+    dims = (*data.shape[:place], *numbers, *map(number, window_shape))
+    return injective(dims, element, "T_sliding_window")
 
 
 # ---------------------------------------------------------------- what a slice is replaced by

@@ -21,9 +21,11 @@ from relaxscript.te.element import equal, not_equal
 from relaxscript.te.tensor import Tensor
 
 from .broadcast import elementwise, is_one
+from .layouts import AxisOrder, axes_of
 
 __all__ = [
-    "expand_dims", "flip", "ndarray_size", "repeat", "reshape", "reverse_sequence", "sequence_mask",
+    "expand_dims", "expand_like", "flip", "layout_transform", "ndarray_size", "repeat", "reshape",
+    "reverse_sequence", "sequence_mask",
     "shape", "squeeze", "tile", "transpose", "where",
 ]  # fmt: skip
 
@@ -110,6 +112,23 @@ def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
     """A tensor with `num_newaxis` axes of one element, the first of them at `axis`."""
     place = axis_in("topi.expand_dims", axis, a.ndim + 1)
     return with_new_axes(a, range(place, place + num_newaxis))
+
+
+@report_as("topi")
+def expand_like(a: Tensor, shape_like: Tensor, axis: Sequence[int]) -> Tensor:
+    """A tensor repeated along the axes of another that it has not, which `axis` names."""
+    gone = {axis_in("topi.expand_like", k, shape_like.ndim) for k in axis}
+    if a.ndim + len(gone) != shape_like.ndim:
+        raise OperandError(
+            "axis", f"names {quantity(len(gone), 'axis')}", code="RX0204",
+            also={"a": f"has {a.ndim}", "shape_like": f"has {shape_like.ndim}"},
+            message="`topi.expand_like` adds the axes that a tensor has not",
+        )  # fmt: skip
+
+    def element(*i: Any) -> Any:
+        return a[tuple(index for k, index in enumerate(i) if k not in gone)]
+
+    return injective(shape_like.shape, element, "T_expand_like")
 
 
 @report_as("topi")
@@ -297,6 +316,44 @@ def _require_count(callee: str, parameter: str, count: int) -> None:
             parameter, f"is {count}", code="RX0204",
             message=f"`{callee}` repeats nothing less than 0 times",
         )  # fmt: skip
+
+
+@report_as("topi")
+def layout_transform(
+    array: Tensor, src_layout: str, dst_layout: str, schedule_rule: str = "None"
+) -> Tensor:
+    """A tensor of one layout, "NCHW", in another one, "NCHW16c", which may pack axes.
+
+    A packed axis is a multiple of its inner part. `schedule_rule` is an attribute of the result.
+    """
+    letters = "".join(filter(str.isupper, src_layout))
+    found = []
+    for name, text in (("src_layout", src_layout), ("dst_layout", dst_layout)):
+        axes = axes_of(text, letters)
+        if axes is None:
+            raise OperandError(
+                name, f'is "{text}"', code="RX0204",
+                message="a layout names each axis by a capital, and inner parts as `16c`",
+            )  # fmt: skip
+        found.append(AxisOrder(text, letters, axes))
+    source, target = found
+    if source.rank != array.ndim:
+        raise OperandError(
+            "src_layout", f"has {quantity(source.rank, 'axis')}", code="RX0203",
+            also={"array": f"has {array.ndim}"},
+            message=f'`topi.layout_transform` finds no tensor of the layout "{src_layout}"',
+        )  # fmt: skip
+    sizes = source.sizes(array.shape)
+    dims = [
+        simplify(sizes[axis] // target.factor(axis)) if factor is None else number(factor)
+        for axis, factor in target.places
+    ]
+    names = [f"ax{axis}" for axis in range(len(dims))]
+    made: Tensor = compute(
+        dims, lambda *i: array[tuple(source.spread(target.gather(i)))], name="T_layout_trans",
+        tag=INJECTIVE, attrs={"schedule_rule": schedule_rule}, varargs_names=names,
+    )  # fmt: skip
+    return made
 
 
 # ---------------------------------------------------------------- conditions, and what a shape is

@@ -64,6 +64,16 @@ def test_bounds_may_be_computed(rng):
     np.testing.assert_array_equal(computed(made, given), x[1:6:2, -3:])
 
 
+@pytest.mark.parametrize("dim", [5, "n"])
+def test_windows_slide_along_the_last_axes(dim, rng):
+    x = normal(rng, 2, 5, 8)
+    rows = te.var("n", "int64") if dim == "n" else dim
+    t = te.placeholder((2, rows, 8), name="x")
+    found = computed(topi.sliding_window(t, 1, (3, 2), (1, 3)), {t: x})
+    wanted = np.lib.stride_tricks.sliding_window_view(x, (3, 2), (1, 2))[:, ::1, ::3]
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_slice_is_replaced(rng):
     x, v = normal(rng, 6, 5), normal(rng, 3, 2)
     t, new = te.placeholder((6, 5), name="x"), te.placeholder((3, 2), name="v")
@@ -108,6 +118,10 @@ UNKNOWN = te.placeholder((te.var("n"),), "int64")
             r"`topi\.strided_set` needs the number of axes",
         ),
         (lambda: topi.slice_scatter(MATRIX, MATRIX, 4, 0, -1, 0), "the step goes forward"),
+        (
+            lambda: topi.sliding_window(MATRIX, 0, (2,), (1,)),
+            "a window has a size and a stride for each of the last 2 axes",
+        ),
     ],
 )
 def test_slices_that_are_none_are_refused(function, said):

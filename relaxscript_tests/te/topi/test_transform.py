@@ -85,6 +85,30 @@ def test_what_is_behind_a_sequence_is_masked(axis, rng):
     np.testing.assert_array_equal(found, np.where(inside[..., None], x, -7))
 
 
+def test_a_tensor_is_repeated_like_another(rng):
+    x, t = normal(rng, 2, 4), te.placeholder((2, 4), name="x")
+    like = te.placeholder((2, 3, 4, te.var("n", "int64")), name="like")
+    found = computed(topi.expand_like(t, like, (1, -1)), {t: x, like: normal(rng, 2, 3, 4, 5)})
+    np.testing.assert_array_equal(found, np.broadcast_to(x[:, None, :, None], (2, 3, 4, 5)))
+
+
+@pytest.mark.parametrize("groups", [2, "g"])
+def test_a_layout_is_packed_and_unpacked(groups, rng):
+    x = normal(rng, 2, 8, 3)
+    packed = np.ascontiguousarray(x.reshape(2, 2, 4, 3).transpose(0, 3, 1, 2))
+    t = te.placeholder((2, 8, 3), name="x")
+    np.testing.assert_array_equal(
+        computed(topi.layout_transform(t, "NCW", "NWC4c"), {t: x}), packed
+    )
+    known = te.var("g", "int64") if groups == "g" else groups
+    t = te.placeholder((2, 3, known, 4), name="x")
+    made = topi.layout_transform(t, "NWC4c", "NCW")
+    np.testing.assert_array_equal(computed(made, {t: packed}), x)
+    made = topi.layout_transform(t, "NWC4c", "NC2cW", "packed")
+    np.testing.assert_array_equal(computed(made, {t: packed}), x.reshape(2, 4, 2, 3))
+    assert made.op.attrs["schedule_rule"] == "packed"
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
@@ -95,6 +119,9 @@ def test_what_is_behind_a_sequence_is_masked(axis, rng):
         (lambda t: topi.repeat(t, -1), r"`topi\.repeat` repeats nothing less than 0 times"),
         (lambda t: topi.tile(t, (1, -2)), r"`topi\.tile` repeats nothing less than 0 times"),
         (lambda t: topi.sequence_mask(t, t, 0, 2), "takes sequences along axis 0 or 1"),
+        (lambda t: topi.expand_like(t, t, (0,)), "adds the axes that a tensor has not"),
+        (lambda t: topi.layout_transform(t, "NC", "NHC"), "a layout names each axis by a capital"),
+        (lambda t: topi.layout_transform(t, "NCH", "NHC"), 'no tensor of the layout "NCH"'),
     ],
 )
 def test_axes_and_shapes_that_do_not_fit_are_refused(function, said):
