@@ -12,6 +12,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import along_axis
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -90,6 +91,8 @@ def _scan(result: Any, values: Any, scan: np.ufunc) -> None:
 
 
 def _scan_rule(operator: Operator) -> None:
+    operator.layout_rule(along_axis)
+
     @operator.infer_rule
     def rule(
         context: InferContext,

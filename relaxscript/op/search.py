@@ -16,6 +16,15 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, reduce_info
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import (
+    LayoutContext,
+    Order,
+    Relaid,
+    declined,
+    follow,
+    place_of,
+    without_axes,
+)
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Scalar, Tensor
 from relaxscript.opdef.shapes import (
@@ -62,6 +71,7 @@ def _(
 
 
 compute_elements(where, element.select)
+where.layout_rule(follow)
 
 
 @where.gradient
@@ -195,6 +205,15 @@ def _place_info(
 
 argmax.infer_rule(_place_info)
 argmin.infer_rule(_place_info)
+
+
+@argmax.layout_rule
+@argmin.layout_rule
+def _(context: LayoutContext, x: Order, axis: int | None, keepdims: bool) -> Relaid:
+    if axis is None:  # elements are counted in the order in which they are
+        return declined(context, (x,))
+    result = x if keepdims else without_axes(x, (axis % len(x),))
+    return Relaid((x,), result, {"axis": place_of(axis, x)})
 
 
 @argmax.compute()

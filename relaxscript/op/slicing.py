@@ -22,7 +22,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid, places_of
+from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid, along_axis, places_of
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
@@ -521,6 +521,9 @@ def _(context: InferContext, data: TensorStructInfo, axis: int) -> StructInfo:
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return data
+
+
+flip.layout_rule(along_axis)
 
 
 @flip.compute()

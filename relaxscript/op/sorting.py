@@ -15,6 +15,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import along_axis
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor, Value
 from relaxscript.opdef.shapes import (
@@ -60,6 +61,9 @@ def _(
     return x
 
 
+sort.layout_rule(along_axis)
+
+
 @sort.compute()
 def _(context: ComputeContext, x: Any, axis: int = -1, descending: bool = False) -> Any:
     return topi.sort(x, axis, not descending)
@@ -92,6 +96,9 @@ def _(
     dims = dims_of(data)
     axis_in(axis, data.ndim if dims is None else len(dims), "axis", "data")
     return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+
+
+argsort.layout_rule(along_axis)
 
 
 @argsort.compute()
@@ -156,6 +163,9 @@ def _(
     if ret_type == "both":
         return TupleStructInfo.make((values, indices))
     return values if ret_type == "values" else indices
+
+
+topk.layout_rule(along_axis)
 
 
 @topk.compute()

@@ -16,6 +16,7 @@ from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructI
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
@@ -102,6 +103,11 @@ def _(context: InferContext, x: TensorStructInfo, min: StructInfo, max: StructIn
 
 
 compute_elements(clip, element.clip)
+
+
+@clip.layout_rule
+def _(context: LayoutContext, x: Order, min: Orders, max: Orders) -> Relaid:
+    return Relaid((x, min, max), x)
 
 
 @clip.gradient

@@ -25,8 +25,8 @@ from .operator import REGISTRY, Operator
 from .shapes import dims_of
 
 __all__ = [
-    "LayoutContext", "Order", "Orders", "Relaid", "RelaidCall", "alike", "declined", "follow",
-    "order_to", "place_of", "places_of", "plain", "relaid_call", "without_axes",
+    "LayoutContext", "Order", "Orders", "Relaid", "RelaidCall", "along_axis", "declined", "follow",
+    "order_to", "place_of", "places_of", "plain", "relaid_call", "with_axes", "without_axes",
 ]  # fmt: skip
 
 Order = tuple[int, ...]
@@ -91,6 +91,14 @@ def without_axes(order: Order, gone: Collection[int]) -> Order:
     """The order of the axes that are left without some, counted anew."""
     left = [axis for axis in range(len(order)) if axis not in gone]
     return tuple(left.index(axis) for axis in order if axis not in gone)
+
+
+def with_axes(order: Order, new: Collection[int]) -> Order:
+    """The order of the axes of a result of which those at some places are new."""
+    rank = len(order) + len(new)
+    others = [place for place in range(rank) if place not in new]
+    old = iter(order)
+    return tuple(place if place in new else others[next(old)] for place in range(rank))
 
 
 def order_to(old: str, new: str) -> Order | None:
@@ -164,9 +172,12 @@ def _plain_like(orders: Orders) -> Orders:
     return tuple(map(_plain_like, orders))
 
 
-def alike(info: StructInfo, order: Order) -> Orders:
-    """One order for a tensor, or for each field of a tuple of tensors."""
-    return (order,) * len(info.fields) if isinstance(info, TupleStructInfo) else order
+def along_axis(context: LayoutContext, x: Order, axis: int | None, **attributes: Any) -> Relaid:
+    """The rule of an operator on rows along an axis, which are as many in each of its results."""
+    if axis is None:  # along all, in the order in which they are
+        return declined(context, (x,))
+    fields = len(context.out.fields) if isinstance(context.out, TupleStructInfo) else 0
+    return Relaid((x,), (x,) * fields if fields else x, {"axis": place_of(axis, x)})
 
 
 # ---------------------------------------------------------------- asking

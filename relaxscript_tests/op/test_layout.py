@@ -131,6 +131,19 @@ def test_axes_that_are_gone_are_gone_from_the_order():
     assert asked(R.mean(X, [0]), NHWC).result == (1, 2, 0)
 
 
+def test_elements_that_are_counted_in_their_order_keep_it():
+    for call in (R.argmax(X), R.cumsum(X)):
+        made = asked(call, NHWC)
+        assert (made.call.attrs, made.args) == (call.attrs, ((0, 1, 2, 3),))
+    made = asked(R.argmax(X, 1), NHWC)
+    assert (made.call.attrs["axis"], made.args, made.result) == (3, (NHWC,), (0, 1, 2))
+
+
+def test_a_new_axis_stays_where_it_is_wanted():
+    made = asked(R.stack([X, X], axis=1), (NHWC, NHWC))
+    assert (made.call.attrs["axis"], made.result) == (1, (0, 1, 3, 4, 2))
+
+
 def test_transposing_takes_any_order_and_gives_the_plain_one():
     made = asked(R.permute_dims(X, [0, 2, 3, 1]), NHWC)
     assert (made.result, made.call.attrs["axes"]) == ((0, 1, 2, 3), (0, 1, 2, 3))

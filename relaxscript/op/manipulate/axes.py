@@ -26,6 +26,7 @@ from relaxscript.opdef.layout import (
     declined,
     places_of,
     plain,
+    with_axes,
     without_axes,
 )
 from relaxscript.opdef.operator import op
@@ -125,11 +126,7 @@ def _(context: ComputeContext, x: Any, axis: tuple[int, ...]) -> Any:
 
 @expand_dims.layout_rule
 def _(context: LayoutContext, x: Order, axis: tuple[int, ...]) -> Relaid:
-    new = axes_in(axis, len(x), extra=len(axis))
-    rank = len(x) + len(axis)
-    others = [place for place in range(rank) if place not in new]
-    old = iter(x)
-    return Relaid((x,), tuple(k if k in new else others[next(old)] for k in range(rank)))
+    return Relaid((x,), with_axes(x, axes_in(axis, len(x), extra=len(axis))))
 
 
 @expand_dims.gradient

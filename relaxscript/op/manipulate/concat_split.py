@@ -23,7 +23,15 @@ from relaxscript.opdef.compute import ComputeContext, shape_of_result
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, alike, follow, place_of
+from relaxscript.opdef.layout import (
+    LayoutContext,
+    Order,
+    Relaid,
+    along_axis,
+    follow,
+    place_of,
+    with_axes,
+)
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -216,6 +224,13 @@ def _(context: ComputeContext, tensors: Any, axis: int = 0) -> Any:
     return topi.stack(tensors, axis)
 
 
+@stack.layout_rule
+def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int) -> Relaid:
+    made = follow(context, *tensors)
+    order: Any = made.result
+    return Relaid((made.operands,), with_axes(order, (axis % (len(order) + 1),)))
+
+
 @stack.gradient
 def _(context: GradientContext, tensors: Expr, axis: int) -> Gradients:
     count = len(fields_of(tensors))
@@ -291,9 +306,7 @@ def _(
     return parts_of(x, place, starts, lengths)
 
 
-@split.layout_rule
-def _(context: LayoutContext, x: Order, axis: int, **others: Any) -> Relaid:
-    return Relaid((x,), alike(context.out, x), {"axis": place_of(axis, x)})
+split.layout_rule(along_axis)
 
 
 @split.attribute_rule

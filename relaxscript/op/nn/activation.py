@@ -18,7 +18,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary, unary_rule
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, follow, place_of
+from relaxscript.opdef.layout import along_axis, follow
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
@@ -181,12 +181,8 @@ def _along_axis(context: InferContext, data: TensorStructInfo, axis: int = -1) -
 
 softmax.infer_rule(_along_axis)
 log_softmax.infer_rule(_along_axis)
-
-
-@softmax.layout_rule
-@log_softmax.layout_rule
-def _(context: LayoutContext, data: Order, axis: int) -> Relaid:
-    return Relaid((data,), data, {"axis": place_of(axis, data)})
+softmax.layout_rule(along_axis)
+log_softmax.layout_rule(along_axis)
 
 
 def _beside_one(data: Any, axis: int = -1) -> Any:

@@ -19,6 +19,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import LayoutContext, Order, Relaid, place_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -68,6 +69,11 @@ def _(
     if dtype is data.dtype and vdevice is data.vdevice:
         return data
     return tensor_of(dims, dtype, vdevice, data.ndim)
+
+
+@prelu.layout_rule
+def _(context: LayoutContext, data: Order, alpha: Order, axis: int) -> Relaid:
+    return Relaid((data, alpha), data, {"axis": place_of(axis, data)})
 
 
 @prelu.compute()
