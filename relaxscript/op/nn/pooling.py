@@ -33,6 +33,7 @@ from .windows import (
     by_parts,
     out_size,
     per_axis,
+    require_elements,
     require_windows,
     windows_of,
 )
@@ -335,7 +336,10 @@ def _adaptive(axes: int) -> Operator:
             return data
 
         def size(dim: PrimExpr, axis: int) -> PrimExpr:
-            return dim if wanted is None else number(wanted[axis])
+            if wanted is None:
+                return dim
+            require_elements(context, "data", dim, SPATIAL[axes][axis])
+            return number(wanted[axis])
 
         return _resize(context, data, (layout, out_layout, letters), size)
 

@@ -16,7 +16,7 @@ from relaxscript.opdef.shapes import number, require_inside
 from relaxscript.te.topi.nn.windows import SPATIAL, Windows, out_size, per_axis, windows_of
 
 __all__ = [
-    "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_groups",
+    "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_elements", "require_groups",
     "require_windows", "sliding", "windows_of",
 ]  # fmt: skip
 
@@ -27,6 +27,15 @@ def require_groups(groups: int) -> None:
         raise OperandError(
             "groups", f"is {groups}", message="there is at least one group", code="RX0204"
         )
+
+
+def require_elements(context: InferContext, operand: str, size: PrimExpr, axis: str) -> None:
+    """Refuse a tensor in which there is nothing to take a mean of."""
+    if isinstance(size, IntImm) and size.value > 0:
+        return
+    text = "there is nothing to take the mean of"
+    error = OperandError(operand, f"has {dim_text(size)} elements along {axis}", message=text)
+    require_inside(context, number(1), size, error, text)
 
 
 def require_windows(

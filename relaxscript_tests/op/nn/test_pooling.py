@@ -15,7 +15,7 @@ from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import ShapeStructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.op.nn import windows
-from relaxscript_tests.op.inference import infer, ranked, refused, result, tensor
+from relaxscript_tests.op.inference import infer, obliged, ranked, refused, result, tensor
 from relaxscript_tests.op.sampling import DTYPES, FURTHER_DTYPES
 
 FLOATS = [d for d in DTYPES + FURTHER_DTYPES if DataType(d).is_float]
@@ -176,6 +176,14 @@ def test_what_cannot_be_pooled() -> None:
     assert refused(R.nn.max_pool2d, tensor(2, 3, 4, 4, dtype="bool")).code == "RX0202"
     assert refused(R.nn.avg_pool1d, tensor(2, 3, 4, dtype="bool")).code == "RX0202"
     assert refused(R.nn.adaptive_avg_pool1d, tensor(2, 3, 4), [2, 2]).operand == "output_size"
+
+
+def test_windows_of_nothing_have_no_mean() -> None:
+    empty = refused(R.nn.adaptive_avg_pool2d, tensor(2, 3, 0, 4), 1)
+    assert empty.fact == "has 0 elements along H"
+    assert empty.message == "there is nothing to take the mean of"
+    assert obliged(R.nn.adaptive_avg_pool2d, X, [4, 5]) == ["data: 1 inside h"]
+    assert obliged(R.nn.adaptive_avg_pool2d, X) == []
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
