@@ -68,6 +68,43 @@ def convolve(
     return arranged(orders[2], shape, element, name, LOOPS)
 
 
+def each_channel(
+    callee: str, data: Tensor, weight: Tensor, attributes: tuple[Any, Any, Any], of_data: AxisOrder,
+    of_weight: AxisOrder, dtype: DataType,
+) -> Any:  # fmt: skip
+    """The convolution of each channel by its own kernels; raises `OperandError`.
+
+    `attributes` are strides, padding and dilation.
+    """
+    n, channels, *sizes = of_data.sizes(data.shape)
+    own, many, *kernel = of_weight.sizes(weight.shape)
+    if prove_equal(channels, own) is NO:
+        raise OperandError(
+            "kernel", f"has kernels of {format_expr(own)} channels", code="RX0203",
+            also={"data": f"has {format_expr(channels)}"},
+            message=f"the kernel of `{callee}` is for another number of channels",
+        )  # fmt: skip
+    strides, padding, dilation = attributes
+    windows = windows_for(strides, padding, dilation, kernel)
+    source = zero_padded(data, of_data, windows, dtype)
+    taps = [reduce_axis((0, size), name=name) for size, name in zip(kernel, ("di", "dj"))]
+
+    def element(n: PrimExpr, f: PrimExpr, *places: PrimExpr) -> Any:
+        channel, number = simplify(f // many), simplify(f % many)
+        at = [
+            window_index(place, tap.var, windows, axis)
+            for axis, (place, tap) in enumerate(zip(places, taps))
+        ]
+        x = source[tuple(of_data.spread([n, channel, *at]))]
+        k = weight[tuple(of_weight.spread([channel, number, *(tap.var for tap in taps)]))]
+        return reduction.sum(prim.cast(x, dtype) * prim.cast(k, dtype), axis=taps)
+
+    found = [out_size(size, k, windows, a) for a, (size, k) in enumerate(zip(sizes, kernel))]
+    shape = of_data.spread([n, simplify(channels * many), *found])
+    name = f"depthwise_conv2d_{of_data.text.lower()}"
+    return arranged(of_data, shape, element, name)
+
+
 def zero_padded(data: Tensor, order: AxisOrder, windows: Windows, wide: DataType) -> Tensor:
     """A tensor with zeros around its spatial axes, in `wide` where its dtype has no zero."""
     none = bool(np.isnan(np.zeros(()).astype(data.dtype.numpy).astype(np.float64)))

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors.user_frame import report_as
 from relaxscript.te.tensor import Tensor
 
-from .convolution import conv_of
+from .convolution import conv_of, each_channel, read_orders
 
 __all__ = [
     "conv1d_ncw", "conv1d_nwc", "conv2d_hwcn", "conv2d_nchw", "conv2d_nhwc", "conv3d_ncdhw",
-    "conv3d_ndhwc", "group_conv1d_ncw", "group_conv1d_nwc", "group_conv2d_nchw",
-    "group_conv2d_nhwc",
+    "conv3d_ndhwc", "depthwise_conv2d_nchw", "depthwise_conv2d_nhwc", "group_conv1d_ncw",
+    "group_conv1d_nwc", "group_conv2d_nchw", "group_conv2d_nhwc",
 ]  # fmt: skip
 
 
@@ -93,3 +94,35 @@ group_conv1d_ncw = _one_axis_in_groups("NCW")
 group_conv1d_nwc = _one_axis_in_groups("NWC")
 group_conv2d_nchw = _in_groups("group_conv2d_nchw", "NCHW")
 group_conv2d_nhwc = _in_groups("group_conv2d_nhwc", "NHWC")
+
+
+# ---------------------------------------------------------------- each channel on its own
+
+
+def _depthwise(layout: str) -> Callable[..., Any]:
+    name = f"depthwise_conv2d_{layout.lower()}"
+    kernel_layout = "CMHW" if layout == "NCHW" else "HWCM"
+
+    def convolution(
+        Input: Tensor, Filter: Tensor, stride: Any, padding: Any, dilation: Any,
+        out_dtype: Any = None,
+    ) -> Any:  # fmt: skip
+        callee = f"topi.nn.{name}"
+        of_data, of_kernel = read_orders(
+            callee, Input, Filter, (layout, kernel_layout), ("NCHW", "CMHW")
+        )
+        dtype = Input.dtype if out_dtype is None else DataType(out_dtype)
+        return each_channel(
+            callee, Input, Filter, (stride, padding, dilation), of_data, of_kernel, dtype
+        )
+
+    made = _named(convolution, name, layout)
+    made.__doc__ = (
+        f"The convolution of each channel by kernels of its own, of the layout {kernel_layout}: "
+        "the result has M channels for each."
+    )
+    return made
+
+
+depthwise_conv2d_nchw = _depthwise("NCHW")
+depthwise_conv2d_nhwc = _depthwise("NHWC")

@@ -43,6 +43,21 @@ def test_groups_take_their_shares_of_the_channels(rng):
     np.testing.assert_allclose(found, R.nn.conv3d(x, k, groups=2), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_each_channel_has_kernels_of_its_own(last, rng):
+    x, k = normal(rng, 2, 3, 5, 6), normal(rng, 3, 2, 2, 3)
+    wanted = R.nn.conv2d(x, k.reshape(6, 1, 2, 3), 2, [1, 0], [1, 2], 3)
+    convolution = topi.nn.depthwise_conv2d_nchw
+    if last:
+        x, k, wanted = x.transpose(0, 2, 3, 1), k.transpose(2, 3, 0, 1), np.moveaxis(wanted, 1, -1)
+        convolution = topi.nn.depthwise_conv2d_nhwc
+    a, b = placeholders(x, k)
+    found = computed(convolution(a, b, 2, [1, 0], [1, 2]), {a: x, b: k})
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    with pytest.raises(DiagnosticError, match="is for another number of channels"):
+        convolution(a, te.placeholder((5, 5, 5, 5)), 1, 0, 1)
+
+
 @pytest.mark.parametrize(
     ("padding", "numbers", "dilation"),
     [("VALID", 0, 1), ("SAME", (1, 1, 0, 1), 1), ("SAME", (1, 2, 0, 2), [1, 2])],
