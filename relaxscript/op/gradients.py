@@ -24,8 +24,9 @@ from . import namespace
 
 __all__ = [
     "R", "add_at", "broadcast_like", "cast_like", "collapse_like", "constant", "count_along",
-    "dtype_of", "fields_of", "known_dims", "known_rank", "number_elements", "numbers_below",
-    "of_element", "of_elements", "reshape_like", "restore_axes", "shape_of", "undo_broadcast",
+    "dtype_of", "fields_of", "known_dims", "known_rank", "length_of", "number_elements",
+    "numbers_below", "of_element", "of_elements", "reshape_like", "restore_axes", "shape_of",
+    "undo_broadcast",
 ]  # fmt: skip
 
 _Rule = Callable[..., Gradients]
@@ -171,7 +172,7 @@ def count_along(x: Expr, axis: Sequence[int] | None) -> Any:
         along = product(dims if axis is None else [dims[a] for a in axis])
         if isinstance(along, IntImm):
             return float(along.value)
-        count = R.reshape(R.shape_to_tensor(ShapeExpr.make((along,))), ())
+        count = length_of(along)
     elif axis is None:
         count = R.size(x)
     else:
@@ -216,4 +217,12 @@ def numbers_below(dim: PrimExpr) -> Expr:
         made = R.arange(dim)
     else:  # of other expressions it is not known that they are not below 0
         made = R.cumsum(R.ones([dim], "int64"), 0, exclusive=True)
+    return made
+
+
+def length_of(dim: PrimExpr) -> Expr:
+    """A dimension as a tensor of rank 0; int64."""
+    if isinstance(dim, IntImm):
+        return Constant.make(np.array(dim.value, np.int64))
+    made: Expr = R.reshape(R.shape_to_tensor(ShapeExpr.make((dim,))), ())
     return made

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Expr, ShapeExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
@@ -38,7 +38,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.te import element, topi
 
-from .gradients import R, add_at, known_dims, known_rank, undo_broadcast
+from .gradients import R, add_at, known_dims, known_rank, length_of, undo_broadcast
 
 __all__ = ["argmax", "argmin", "take", "where"]
 
@@ -151,14 +151,12 @@ def _(
 def _(context: GradientContext, x: Expr, indices: Expr, axis: int | None, mode: str) -> Gradients:
     place = (axis or 0) % known_rank("x", x)
     if mode != "fast":
-        size = R.shape_to_tensor(ShapeExpr.make((known_dims("x", x)[place],)))
+        size = length_of(known_dims("x", x)[place])
         places = R.astype(indices, "int64")
         if mode == "wrap":
             indices = R.floor_mod(places, size)
         else:
             indices = R.maximum(R.minimum(places, size - 1), 0)
-        if known_rank("indices", places) == 0:
-            indices = R.squeeze(indices, 0)
     return add_at(context.grad, R.zeros_like(x), indices, place), None
 
 

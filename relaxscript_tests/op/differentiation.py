@@ -98,9 +98,9 @@ def flat(value: Any) -> tuple[Any, ...]:
     return value if type(value) is tuple else (value,)
 
 
-def run(module: IRModule, values: Sequence[Any]) -> tuple[Any, ...]:
+def run(module: IRModule, values: Sequence[Any], target: str = "reference") -> tuple[Any, ...]:
     """What `main` gives."""
-    machine = rx.VirtualMachine(rx.build(module, "reference"))
+    machine = rx.VirtualMachine(rx.build(module, target))
     return flat(machine["main"](*values))
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from relaxscript.analysis import well_formed
-from relaxscript.ir.relax import Function
+from relaxscript.ir.relax import Function, Op
 from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
+from relaxscript.ir.walk import walk
 from relaxscript.op import REGISTRY, Operator
 from relaxscript.script import from_source
+from relaxscript.transform import LegalizeOps
 
 from .differentiation import (
     by_differences,
@@ -38,6 +42,9 @@ DOMAINS = {
     "nn.gelu": (-2.0, 2.0), "nn.gelu_tanh": (-2.0, 2.0), "nn.selu": (-2.0, 2.0),
     "nn.silu": (-2.0, 2.0), "nn.softplus": (-2.0, 2.0),
 }  # fmt: skip
+
+# Those beside calls of PrimFuncs that no loops say.
+NOT_LEGALISED = {"relax.call_tir", "relax.hint_on_device", "relax.builtin.stop_lift_params"}
 
 every_differentiable = pytest.mark.parametrize("operator", DIFFERENTIABLE, ids=repr)
 
@@ -103,6 +110,22 @@ def test_a_gradient_is_like_what_it_is_by(operator: Operator) -> None:
         assert isinstance(main.ret_struct_info, TupleStructInfo)
         for var, info in zip(variables, main.ret_struct_info.fields, strict=True):
             assert structural_equal(info, var.struct_info), f"{sample} by {var}"
+
+
+@every_differentiable
+def test_a_legalised_gradient_is_native_code_that_gives_the_same(operator: Operator) -> None:
+    for sample in itertools.islice(differentiable_samples(operator), 1):
+        grads = cotangents_of(sample.infer())
+        module, _ = gradient_module(sample.call, sample.params, grads)
+        values = [*sample.values.values(), *draw_cotangents(sample)]
+        legal = LegalizeOps()(module)
+        main = legal["main"]
+        assert isinstance(main, Function)
+        assert {e.name for e in walk(main.body) if isinstance(e, Op)} <= NOT_LEGALISED
+        expected = run(module, values)
+        for one, other in zip(run(legal, values, "llvm"), expected, strict=True):
+            assert one.shape == other.shape
+            assert np.allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 # Those that TVM differentiates.

@@ -13,8 +13,8 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Constant, Expr, ShapeExpr
-from relaxscript.op.gradients import R, add_at, dtype_of, known_dims, numbers_below
+from relaxscript.ir.relax import Constant, Expr
+from relaxscript.op.gradients import R, add_at, dtype_of, known_dims, length_of, numbers_below
 from relaxscript.opdef.shapes import number
 
 from .windows import Windows
@@ -45,7 +45,7 @@ def by_mean(
     """The gradient by each element is the same for all in a window."""
     sizes = known_dims("out", out)[2:]
     for axis, places in enumerate(_places(out, kernel, w)):
-        size = R.shape_to_tensor(ShapeExpr.make((known_dims("data", x)[axis + 2],)))
+        size = length_of(known_dims("data", x)[axis + 2])
         first, last = w.before[axis], size + w.before[axis]
         if padded:  # what pads the tensor counts, what only rounds the number of windows up not
             first, last = 0, last + w.after[axis]
@@ -110,7 +110,7 @@ def by_windows_of_one_size(grad: Expr, x: Expr, counts: Sequence[int]) -> Expr:
 
 def _shares(size: PrimExpr, count: int, x: Expr) -> Expr:
     """The share of each element in the mean of each window: (windows, elements)."""
-    length = R.shape_to_tensor(ShapeExpr.make((size,)))
+    length = length_of(size)
     numbers = Constant.make(np.arange(count, dtype=np.int64)[:, None])
     first = R.floor_divide(numbers * length, count)
     last = R.floor_divide((numbers + 1) * length + (count - 1), count)

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Expr, ShapeExpr, TupleGetItem
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.gradients import (
     R,
@@ -18,6 +18,7 @@ from relaxscript.op.gradients import (
     count_along,
     dtype_of,
     known_dims,
+    length_of,
     numbers_below,
 )
 from relaxscript.op.numeric import product_dtype
@@ -260,8 +261,6 @@ def _seen(query: Expr, key: Expr, mask: str, window: int | None) -> Expr:
     queries, keys = known_dims("query", query)[1], known_dims("key", key)[1]
     last, place = R.expand_dims(numbers_below(queries), 1), numbers_below(keys)
     if mask == "BottomRight":
-        both = R.shape_to_tensor(ShapeExpr.make((keys, queries)))
-        sizes = R.split(both, 2)
-        last = last + (TupleGetItem.make(sizes, 0) - TupleGetItem.make(sizes, 1))
+        last = last + (length_of(keys) - length_of(queries))
     seen: Expr = R.less_equal(place, last)
     return seen if window is None else R.logical_and(seen, R.greater(place, last - window))
