@@ -21,6 +21,7 @@ from relaxscript.ir.tir import IterVar
 from relaxscript.te import reduction as rules
 from relaxscript.te.compute import compute, reduce_axis, shape_of
 from relaxscript.te.tensor import Tensor
+from relaxscript.tir_builder import describe
 
 from .broadcast import is_one
 from .places import place_of_extreme
@@ -42,12 +43,22 @@ def accumulator(dtype: DataType) -> DataType:
 def axes_of(callee: str, data: Tensor, axis: Any) -> tuple[int, ...]:
     """The axes of a tensor that are named, all for None, counted from 0 and in order.
 
-    Raises `OperandError` for one that is not there.
+    Raises `OperandError` for one that is not there, and for what is no tensor or no axis.
     """
+    if not isinstance(data, Tensor):
+        raise OperandError(
+            "data", f"is {describe(data)}", code="RX0501",
+            message=f"`{callee}` takes a tensor, this is {describe(data)}",
+        )  # fmt: skip
     if axis is None:
         return tuple(range(data.ndim))
     named = axis if isinstance(axis, (tuple, list)) else (axis,)
     for place in named:
+        if not hasattr(place, "__index__"):
+            raise OperandError(
+                "axis", f"is {describe(place)}", code="RX0502",
+                message=f"an axis is a whole number, this is {describe(place)}",
+            )  # fmt: skip
         if not -data.ndim <= place < data.ndim:
             raise OperandError(
                 "axis", f"is {place}", code="RX0503",

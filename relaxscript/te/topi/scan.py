@@ -19,6 +19,7 @@ from relaxscript.te.compute import extern
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder
 
+from .operands import require_dtype
 from .reduction import accumulator, axes_of, rounded
 
 __all__ = ["cumprod", "cumsum"]
@@ -32,6 +33,7 @@ def _scan(name: str, combine: Combine, identity: int, doc: str) -> Callable[...,
         data: Tensor, axis: int | None = None, dtype: Any = None, exclusive: bool | None = None
     ) -> Tensor:
         wanted = DataType(dtype) if dtype else data.dtype
+        require_dtype(f"topi.{name}", "dtype" if dtype else "data", wanted, "number")
         (along,) = (None,) if axis is None else axes_of(f"topi.{name}", data, axis)
         loops = _Loops(data, along, wanted, combine, identity)
         write = loops.exclusive if exclusive else loops.inclusive

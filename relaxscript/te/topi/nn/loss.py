@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import INT64, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.te import element as elements, reduction as rules
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.moments import quotient, tensor_of
+from relaxscript.te.topi.operands import require_dims, require_dtype
 from relaxscript.te.topi.reduction import accumulator, reduced, rounded
 
 __all__ = ["cross_entropy_with_logits", "nll_loss"]
+
+
+REDUCTIONS = ("none", "mean", "sum")
 
 
 def _sum_dtype(dtype: DataType) -> DataType:
@@ -39,6 +44,9 @@ def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
 
     `predictions` are logarithms of probabilities.
     """
+    callee = "topi.nn.cross_entropy_with_logits"
+    require_dtype(callee, "predictions", predictions.dtype, "number")
+    require_dims(callee, "labels", labels, predictions.shape, "predictions")
     wide = _sum_dtype(predictions.dtype)
 
     def product(at: Sequence[PrimExpr]) -> PrimExpr:
@@ -53,6 +61,28 @@ def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
     return tensor_of((), loss, "T_cross_entropy")
 
 
+def _require_classes(
+    predictions: Tensor, targets: Tensor, weights: Tensor | None, reduction: str
+) -> None:
+    callee, dims = "topi.nn.nll_loss", predictions.shape
+    require_dtype(callee, "predictions", predictions.dtype, "number")
+    require_dtype(callee, "targets", targets.dtype, "integer")
+    if not dims:
+        raise OperandError(
+            "predictions", "has rank 0", code="RX0203",
+            message=f"`{callee}` takes predictions along an axis of classes",
+        )  # fmt: skip
+    samples, classes = ((dims[0], *dims[2:]), dims[1]) if len(dims) > 1 else ((), dims[0])
+    require_dims(callee, "targets", targets, samples, "predictions")
+    if weights is not None:
+        require_dims(callee, "weights", weights, [classes], "predictions")
+    if reduction not in REDUCTIONS:
+        raise OperandError(
+            "reduction", f"is {reduction!r}", code="RX0204",
+            message='the reduction of `topi.nn.nll_loss` is "none", "mean" or "sum"',
+        )  # fmt: skip
+
+
 @report_as("topi")
 def nll_loss(
     predictions: Tensor, targets: Tensor, weights: Tensor | None, reduction: str, ignore_index: int
@@ -63,6 +93,7 @@ def nll_loss(
     that are `ignore_index` count nothing. `reduction` gives their "sum", their "mean" (divided by
     the weights), or "none".
     """
+    _require_classes(predictions, targets, weights, reduction)
     wide, axis = _sum_dtype(predictions.dtype), 1 if predictions.ndim > 1 else 0
 
     def counted(at: Sequence[PrimExpr], value: Any) -> PrimExpr:

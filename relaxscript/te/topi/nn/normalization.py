@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from relaxscript.arith import NO, format_expr, prove_equal
+from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import IntImm, PrimExpr, cast, const
 from relaxscript.te.tensor import Tensor
@@ -27,6 +29,7 @@ from relaxscript.te.topi.moments import (
     tensor_of,
     wide_elements,
 )
+from relaxscript.te.topi.operands import require_dims, require_dtype
 from relaxscript.te.topi.reduction import accumulator, axes_of
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
@@ -53,8 +56,18 @@ def _product(a: Elements, b: Elements) -> Elements:
     return lambda at: a(at) * b(at)
 
 
+def _require(callee: str, data: Tensor, axes: Sequence[int], **parameters: Tensor | None) -> None:
+    """Refuse data that are no floats, and parameters without the dimensions of some axes."""
+    require_dtype(callee, "data", data.dtype, "float")
+    for name, parameter in parameters.items():
+        if parameter is not None:
+            require_dims(callee, name, parameter, [data.shape[axis] for axis in axes], "data")
+
+
 def _named(data: Tensor, axis: Any) -> tuple[int, ...]:
     """The axes in the order in which they are named, counted from 0."""
+    if axis is None:
+        return tuple(range(data.ndim))
     return tuple(a % data.ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 
 
@@ -73,6 +86,7 @@ def layer_norm(
     """
     axes = axes_of("topi.nn.layer_norm", data, axis)
     named = _named(data, axis)
+    _require("topi.nn.layer_norm", data, named, gamma=gamma, beta=beta)
     return _normalized(data, axes, gamma, beta, named, epsilon, "T_layer_norm")
 
 
@@ -95,10 +109,12 @@ def rms_norm(data: Tensor, weight: Tensor, axis: Any, epsilon: float = 1e-5) -> 
     `weight` has the dimensions of these axes, in the order in which they are named.
     """
     axes = axes_of("topi.nn.rms_norm", data, axis)
+    named = _named(data, axis)
+    _require("topi.nn.rms_norm", data, named, weight=weight)
     element = wide_elements(data, accumulator(data.dtype))
     square = mean_square_over(data.shape, axes, element, f"{data.op.name}_red")
     found = _scaled(element, inverse_deviation(square, epsilon, square.dtype))
-    gain = _parameter(data, weight, _named(data, axis))
+    gain = _parameter(data, weight, named)
     return _rounded(data, affine(found, gain, None), "T_rms_norm")
 
 
@@ -110,7 +126,17 @@ def instance_norm(
     """Elements normalized over `axis`; `gamma` and `beta` have one element for each channel."""
     channel = axes_of("topi.nn.instance_norm", data, channel_axis)
     axes = axes_of("topi.nn.instance_norm", data, axis)
+    _require("topi.nn.instance_norm", data, channel, gamma=gamma, beta=beta)
     return _normalized(data, axes, gamma, beta, channel, epsilon, "T_instance_norm")
+
+
+def _require_groups(channels: PrimExpr, num_groups: int) -> None:
+    if num_groups < 1 or prove_equal(channels % num_groups, 0) is NO:
+        raise OperandError(
+            "num_groups", f"is {num_groups}",
+            also={"data": f"has {format_expr(channels)} channels"},
+            message="`topi.nn.group_norm` takes groups of as many channels each", code="RX0204",
+        )  # fmt: skip
 
 
 @report_as("topi")
@@ -124,6 +150,8 @@ def group_norm(
     """
     (channel,) = axes_of("topi.nn.group_norm", data, channel_axis)
     others = set(axes_of("topi.nn.group_norm", data, axes)) - {channel}
+    _require("topi.nn.group_norm", data, [channel], gamma=gamma, beta=beta)
+    _require_groups(data.shape[channel], num_groups)
     wide, (before, size, behind) = accumulator(data.dtype), _around(data.shape, channel)
     groups = const(num_groups, size.dtype)
     each = size // groups
@@ -180,6 +208,10 @@ def batch_norm(
     Where nothing is said: axis 1, `epsilon` 1e-5, `momentum` 0.1, and no training.
     """
     (channel,) = axes_of("topi.nn.batch_norm", data, 1 if axis is None else axis)
+    _require(
+        "topi.nn.batch_norm", data, [channel], gamma=gamma, beta=beta, moving_mean=moving_mean,
+        moving_var=moving_var,
+    )  # fmt: skip
     wide, dims, name = accumulator(data.dtype), data.shape, f"{data.op.name}_red"
     element = wide_elements(data, wide)
     mean, variance = moving_mean, moving_var

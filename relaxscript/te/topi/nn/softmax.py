@@ -11,6 +11,7 @@ from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te import reduction as rules
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
+from relaxscript.te.topi.operands import require_dtype
 from relaxscript.te.topi.reduction import accumulator, axes_of, reduced
 
 __all__ = ["log_softmax", "softmax"]
@@ -27,6 +28,7 @@ class _Parts(NamedTuple):
 def _parts(callee: str, x: Tensor, axis: int) -> _Parts:
     """Subtract the largest element along an axis, so that no exponential overflows."""
     (along,) = axes_of(callee, x, axis)
+    require_dtype(callee, "x", x.dtype, "float")
     # As the meaning: what is narrower than float32 is rounded once, at the end.
     wide = x.dtype if x.dtype.bits > 16 else accumulator(x.dtype)
 
