@@ -65,6 +65,7 @@ from .te_calls import (
     TEArguments,
     call_of,
     check_made,
+    gradient_of,
     make_te_function,
     name_of,
     with_operands,
@@ -362,6 +363,7 @@ class BlockBuilder(Normalizer):
         """
         with self._blame_caller():
             name = name_of(func, primfunc_name_hint)
+            grad = gradient_of(te_grad_name, te_grad_kwargs)
             arguments = TEArguments(self.struct_info)
             given = arguments.convert(args), arguments.convert(kwargs)
             try:
@@ -371,9 +373,6 @@ class BlockBuilder(Normalizer):
             made = make_te_function(arguments, described, name, primfunc_attrs)
             check_made(made, name, self.is_in_scope)
             gvar = self.add_func(made.function, name)
-            grad = None
-            if te_grad_name is not None:
-                grad = Attrs(te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs)
             return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:

@@ -43,8 +43,8 @@ from relaxscript.te.prim_func import check_indices, variables_of
 from relaxscript.tir_builder import describe
 
 __all__ = [
-    "TEArguments", "TEFunction", "call_of", "check_made", "make_te_function", "name_of",
-    "with_operands",
+    "TEArguments", "TEFunction", "call_of", "check_made", "gradient_of", "make_te_function",
+    "name_of", "with_operands",
 ]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
@@ -255,6 +255,27 @@ def name_of(function: Any, wanted: Any = None) -> str:
 
 def _outside(dim: PrimExpr, back: Mapping[PrimVar, PrimVar]) -> PrimExpr:
     return as_dimension(substitute(dim, back) if back else dim)
+
+
+def gradient_of(name: Any, kwargs: Any = None) -> Attrs | None:
+    """The attributes of `R.call_tir_with_grad`; None for a call whose gradient has no name."""
+    if name is None and kwargs is None:
+        return None
+    if not isinstance(name, str):
+        known = name is not None
+        raise OperandError(
+            "te_grad_name" if known else "te_grad_kwargs",
+            f"is {describe(name)}" if known else "is of no gradient", code="RX0103",
+            message="`te_grad_name` is the name under which a gradient is registered",
+            help="register it: `relax.training.register_te_gradient(name, gradient)`",
+        )  # fmt: skip
+    try:
+        return Attrs(te_grad_name=name, te_grad_kwargs=None if kwargs is None else Attrs(kwargs))
+    except (TypeError, ValueError):
+        raise OperandError(
+            "te_grad_kwargs", f"is {describe(kwargs)}", code="RX0103",
+            message="`te_grad_kwargs` is a dict of names and of values that a script can say",
+        ) from None  # fmt: skip
 
 
 def _unbound(

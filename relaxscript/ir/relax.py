@@ -20,7 +20,7 @@ from relaxscript.runtime.arrays import NDArray
 from . import calling, hooks, prim
 from .field_types import FieldError, brief
 from .node import Node, field, node
-from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
+from .prim import FloatImm, IntImm, PrimExpr, as_dimension, as_dims, as_prim
 from .uses import fields_of, require_callable
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def _attribute(value: Any, name: Any) -> Any:
     if not isinstance(name, str):
         raise TypeError(f"the name of an attribute is a string, not {brief(name)}")
     match value:
+        case IntImm(value=number, dtype=dtype) if dtype.is_bool:
+            return bool(number)  # TVM prints True as `T.bool(True)`
         case None | bool() | int() | float() | str() | Node() | Attrs():
             return value
         case list() | tuple():

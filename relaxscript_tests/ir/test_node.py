@@ -144,6 +144,12 @@ def test_constants_own_their_data():
         constant.data[0] = 1
 
 
+def test_a_truth_value_of_tir_among_attributes_is_one_of_python():
+    attrs = Attrs({"tir.noalias": prim.const(True), "nested": {"no": prim.const(False)}})
+    assert attrs["tir.noalias"] is True
+    assert attrs["nested"]["no"] is False
+
+
 def test_attributes_are_immutable_and_readable_both_ways():
     attrs = Attrs({"axis": [1, 2]}, keepdims=True)
     assert attrs["axis"] == attrs.axis == (1, 2)

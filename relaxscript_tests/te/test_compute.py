@@ -75,6 +75,34 @@ def test_a_tensor_of_rank_0_is_a_block_that_says_what_it_reads():
     check_script(made)
 
 
+def test_a_function_of_tensors_is_the_script_that_tvm_prints_of_it():
+    a, b = te.placeholder((8, 8), "float32", name="A"), te.placeholder((8, 8), "float32", name="B")
+    k = te.reduce_axis((0, 8), "k")
+    y = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="Y")
+    c = te.compute((8, 8), lambda i, j: te.max(y[i, j], 0), name="C")
+
+    @T.prim_func
+    def expected(
+        A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32"),
+        C: T.Buffer((8, 8), "float32"),
+    ):  # fmt: skip
+        T.func_attr({"global_symbol": "mm_relu", "tir.noalias": T.bool(True)})
+        Y = T.alloc_buffer((8, 8))
+        for i, j, k in T.grid(8, 8, 8):
+            with T.block("Y"):
+                v_i, v_j, v_k = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[v_i, v_j] = T.float32(0.0)
+                Y[v_i, v_j] = Y[v_i, v_j] + A[v_i, v_k] * B[v_k, v_j]
+        for i, j in T.grid(8, 8):
+            with T.block("C"):
+                v_i, v_j = T.axis.remap("SS", [i, j])
+                C[v_i, v_j] = T.max(Y[v_i, v_j], T.float32(0.0))
+
+    function = te.create_prim_func([a, b, c]).with_attr({"global_symbol": "mm_relu"})
+    assert_structural_equal(function, expected)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_tensors_between_live_in_buffers_of_their_own(target):
     n = te.var("n", "int64")

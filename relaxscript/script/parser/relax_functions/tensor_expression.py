@@ -20,6 +20,7 @@ from relaxscript.builder.te_calls import (
     TEArguments,
     call_of,
     check_made,
+    gradient_of,
     make_te_function,
     name_of,
 )
@@ -43,7 +44,7 @@ from .name import declare_function
 __all__ = ["te_call"]
 
 # What is said of the PrimFunc, and not given to the function.
-OF_PRIM_FUNC = ("primfunc_name_hint", "primfunc_attrs")
+OF_PRIM_FUNC = ("primfunc_name_hint", "primfunc_attrs", "te_grad_name", "te_grad_kwargs")
 EXAMPLE = "write for example `R.emit_te(topi.add, x, y)`"
 
 
@@ -148,15 +149,15 @@ def call_function(
     run = as_python(cx, arguments, function)
     places = bind_places(cx, run, converted, node)
     places |= {str(key): a.node for key, a in ours.items()} | {"func": node.args[0]}
-    hint, attrs = (ours[key].value if key in ours else None for key in OF_PRIM_FUNC)
+    hint, attrs, *gradient = (ours[key].value if key in ours else None for key in OF_PRIM_FUNC)
     args = [a.value for a in converted if isinstance(a.key, int)]
     kwargs = {a.key: a.value for a in converted if isinstance(a.key, str)}
     with cx.state(te_operands=operands), blamed_on(cx, node, places):
-        name = name_of(run, hint)
+        name, grad = name_of(run, hint), gradient_of(*gradient)
         made = make_te_function(arguments, run(*args, **kwargs), name, attrs)
         check_made(made, name, cx.is_bound)
     gvar = declare_function(cx, adopt_made(cx.module, made.function, name))
-    return call_of(gvar, made, [expr for expr, _ in arguments.tensors])
+    return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
 
 
 def convert_arguments(

@@ -158,6 +158,19 @@ def test_names_and_attributes_of_the_prim_func_may_be_given():
     assert Named["e_to"].attrs["op_pattern"] == 0
 
 
+def test_the_gradient_of_the_call_may_be_named():
+    @I.ir_module
+    class Graded:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return R.emit_te(topi.exp, x, te_grad_name="g", te_grad_kwargs={"factor": 2.0})
+
+    script = round_trip(Graded)
+    assert "R.call_tir_with_grad(" in script
+    assert 'te_grad_name="g"' in script
+    assert 'te_grad_kwargs={"factor": 2.0}' in script
+
+
 def test_the_parser_and_the_builder_make_the_same_module():
     @I.ir_module
     class Script:

@@ -320,6 +320,20 @@ def test_what_is_said_of_the_prim_func():
             #                                             ^^^^^^ error: RX0103 `primfunc_name_hint`
             # | is the name of a PrimFunc, and 'e to' is none
             #                                             ------ label: is no name
+            c = R.emit_te(topi.exp, x, te_grad_name=3)
+            #                                       ^ error: RX0103 `te_grad_name` is the name
+            # | under which a gradient is registered
+            # help: register it: `relax.training.register_te_gradient(name, gradient)`
+            #                                       - label: is a Python int
+            d = R.emit_te(topi.exp, x, te_grad_kwargs={"factor": 2})
+            #                                         ^^^^^^^^^^^^^ error: RX0103 `te_grad_name` is
+            # | the name under which a gradient is registered
+            # help: register it: `relax.training.register_te_gradient(name, gradient)`
+            #                                         ------------- label: is of no gradient
+            e = R.emit_te(topi.exp, x, te_grad_name="g", te_grad_kwargs=3)
+            #                                                           ^ error: RX0103
+            # | `te_grad_kwargs` is a dict of names and of values that a script can say
+            #                                                           - label: is a Python int
             b = R.emit_te(topi.exp, x, primfunc_attrs=3)
             #                                         ^ error: RX0103 `primfunc_attrs` are the
             # | attributes of a PrimFunc by their names
