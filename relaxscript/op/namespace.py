@@ -18,6 +18,7 @@ from . import (
     device,
     gather,
     grad,
+    image,
     indexing,
     inplace,
     inspect,
@@ -68,10 +69,10 @@ _FAMILIES = (
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
-    "builtin", "grad", "inspect", "memory", "nn", "vm",
+    "builtin", "grad", "image", "inspect", "memory", "nn", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
 ]  # fmt: skip
 
-for _space in (builtin, grad, inspect, memory, nn, vm):
+for _space in (builtin, grad, image, inspect, memory, nn, vm):
     # A prompt offers the operators, not what their files import.
     vars(_space)["__dir__"] = _space.__all__.copy

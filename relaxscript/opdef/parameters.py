@@ -36,6 +36,7 @@ __all__ = [
     "DType",
     "DTypeValue",
     "Device",
+    "Floats",
     "Packed",
     "Parameter",
     "ResultInfo",
@@ -80,6 +81,7 @@ Text: TypeAlias = Annotated[str, "Text"]
 DTypeValue: TypeAlias = Annotated[DataType, "DTypeValue"]
 ResultInfo: TypeAlias = Annotated[Any, "ResultInfo"]
 Axes: TypeAlias = Annotated[tuple[int, ...], "Axes"]
+Floats: TypeAlias = Annotated[tuple[float, ...], "Floats"]
 DType: TypeAlias = Annotated[DataType, "DType"]
 # One of the module's global infos.
 VirtualDevice: TypeAlias = Annotated[VDevice, "VirtualDevice"]
@@ -276,6 +278,15 @@ def _number(parameter: Parameter, value: Any) -> float:
     return float(value)
 
 
+def _numbers(parameter: Parameter, value: Any) -> tuple[float, ...]:
+    value = _plain(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return tuple([_number(parameter, item) for item in value])
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _refusal(parameter, value, "a number or a list of numbers")
+    return (_number(parameter, value),)
+
+
 def _truth(parameter: Parameter, value: Any) -> bool:
     if value is True or value is False:
         return bool(value)
@@ -357,6 +368,7 @@ _PLAIN: Mapping[str, _Conversion] = {
     "Axes": _integers,
     "int | Axes": _integer_or_integers,
     "float": _number,
+    "Floats": _numbers,
     "bool": _truth,
     "str": _text,
     "DType": _dtype,

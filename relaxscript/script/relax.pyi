@@ -99,6 +99,7 @@ __all__ = [
     "tuple",
     "builtin",
     "grad",
+    "image",
     "inspect",
     "memory",
     "nn",
@@ -632,6 +633,96 @@ def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") ->
     The device is none of the module's virtual ones. `RealizeVDevice` makes it a `R.to_vdevice`, or
     nothing where the tensor is there already; until then it is not known where the result is.
     """
+
+class image:
+    """Operators of images and volumes, `R.image.…`."""
+
+    @staticmethod
+    def affine_grid(data: Any, size: Any, *, align_corners: Any = True) -> Any:
+        """The grid of the places to which an affine map takes the elements of an image.
+
+        `data` are the matrices, of shape (N, 2, 3), and `size` is the height and width of the image;
+        the grid has the shape (N, 2, H, W), x before y, for `R.image.grid_sample`. One number is both.
+        Matrices of shape (N, 3, 4) and three numbers are for volumes.
+
+        Coordinates go from -1 to 1, the centers of the first and last element along an axis. These are
+        the outer edges without `align_corners`. The one element along an axis is at 0. All is computed
+        in float64 and rounded once. Source: TVM `relax.image.affine_grid`, ONNX `AffineGrid`.
+        """
+
+    @staticmethod
+    def grid_sample(
+        data: Any,
+        grid: Any,
+        method: Any = "bilinear",
+        layout: Any = "NCHW",
+        padding_mode: Any = "zeros",
+        align_corners: Any = False,
+    ) -> Any:
+        """`data` at the places of a grid, which has the shape (N, 2, H, W), x before y.
+
+        -1 and 1 are the outer edges of the first and last element along an axis. With `align_corners`
+        they are their centers. With a `layout` such as "NCDHW" the grid is (N, 3, D, H, W), of x, y and z.
+
+        `method` is "nearest" (of two the even one), "bilinear" (in volumes trilinear), or "bicubic" for
+        images only. Elements beyond `data` are 0, those of its border, or those of its reflection, as
+        `padding_mode` says: "zeros", "border", "reflection". A place that is NaN is far outside.
+
+        Places and sums are computed in float64 and rounded once. Source: TVM `relax.image.grid_sample`,
+        ONNX `GridSample`.
+        """
+
+    @staticmethod
+    def resize2d(
+        data: Any,
+        size: Any,
+        roi: Any = None,
+        layout: Any = "NCHW",
+        method: Any = "linear",
+        coordinate_transformation_mode: Any = "half_pixel",
+        rounding_method: Any = "round",
+        cubic_alpha: Any = -0.5,
+        cubic_exclude: Any = 0,
+        extrapolation_value: Any = 0.0,
+        out_dtype: Any = None,
+    ) -> Any:
+        """Images of another height and width, `size`; one number is both.
+
+        `method` is "nearest_neighbor", "linear" or "cubic", the convolution of Keys with `cubic_alpha`.
+        Where `cubic_exclude` is not 0, only elements of the image have a share in it.
+
+        `coordinate_transformation_mode` says where element `i` of `m` is among `n` elements.
+        "half_pixel" is `(i + 0.5) * n / m - 0.5`, "asymmetric" `i * n / m`, "align_corners"
+        `i * (n - 1) / (m - 1)`. "pytorch_half_pixel" is "half_pixel", but 0 where `m` is 1.
+        "tf_half_pixel_for_nn" is `(i + 0.5) * n / m`. "tf_crop_and_resize" spreads the result over the
+        part of the image that `roi` names, `[start_h, start_w, end_h, end_w]` as shares of `n - 1`.
+        What is beyond the image is then `extrapolation_value`.
+
+        `rounding_method` chooses the nearest element: "round" and "round_prefer_ceil" take the later of
+        two, "round_prefer_floor" the earlier; "floor" and "ceil" are the others. "" is "round" where
+        corners are aligned, else "floor". Sums are made in float64, along the height first, and
+        rounded once to `out_dtype`, or the dtype of `data`. Source: TVM `relax.image.resize2d`.
+        """
+
+    @staticmethod
+    def resize3d(
+        data: Any,
+        size: Any,
+        roi: Any = None,
+        layout: Any = "NCDHW",
+        method: Any = "linear",
+        coordinate_transformation_mode: Any = "half_pixel",
+        rounding_method: Any = "",
+        cubic_alpha: Any = -0.75,
+        cubic_exclude: Any = 0,
+        extrapolation_value: Any = 0.0,
+        out_dtype: Any = None,
+    ) -> Any:
+        """Volumes of another depth, height and width, `size`; one number is all three.
+
+        The attributes are those of `R.image.resize2d`; `roi` has six numbers, the three where the part
+        begins before the three where it ends. Source: TVM `relax.image.resize3d`.
+        """
 
 def index_put(data: Any, indices: Any, values: Any, accumulate: Any = False) -> Any:
     """`data` with `values` at `indices`, which hold the places along its first axes.

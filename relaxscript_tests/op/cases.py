@@ -14,6 +14,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
 )
 
+from .image.cases import CASES as IMAGE_CASES
 from .nn.cases import CASES as NN_CASES
 from .operands import S, T, Value
 
@@ -130,6 +131,7 @@ SCANS: list[Any] = [
 LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "int8")]
 
 CASES: dict[str, list[Any]] = {
+    **IMAGE_CASES,
     **NN_CASES,
     "matmul": [
         (T((2, 3)), T((3, 4))),

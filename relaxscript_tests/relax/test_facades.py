@@ -26,6 +26,7 @@ HOMES = {
     "relax.op": "op.namespace",
     "relax.op.builtin": "op.builtin",
     "relax.op.grad": "op.grad",
+    "relax.op.image": "op.image",
     "relax.op.inspect": "op.inspect",
     "relax.op.memory": "op.memory",
     "relax.op.nn": "op.nn",

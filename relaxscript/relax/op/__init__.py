@@ -9,6 +9,7 @@ from . import (
     create,
     datatype,
     grad,
+    image,
     index,
     inspect,
     linear_algebra,
@@ -40,7 +41,7 @@ from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 __all__ = [
-    "base", "binary", "builtin", "create", "datatype", "grad", "index", "inspect",
+    "base", "binary", "builtin", "create", "datatype", "grad", "image", "index", "inspect",
     "linear_algebra", "manipulate", "memory", "nn", "qdq", "search", "set", "sorting",
     "statistical", "ternary", "unary", "vm", *base.__all__, *binary.__all__, *create.__all__,
     *datatype.__all__, *index.__all__, *linear_algebra.__all__, *manipulate.__all__,

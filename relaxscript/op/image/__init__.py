@@ -1,0 +1,9 @@
+"""Operators of images and volumes, `R.image.…`."""
+
+from __future__ import annotations
+
+from . import grid, resize
+from .grid import *  # noqa: F403
+from .resize import *  # noqa: F403
+
+__all__ = [*grid.__all__, *resize.__all__]
