@@ -36,6 +36,7 @@ from . import (
     statistical,
     ternary,
     unary,
+    vision,
     vm,
 )
 from .base import *  # noqa: F403
@@ -69,10 +70,10 @@ _FAMILIES = (
     search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
-    "builtin", "grad", "image", "inspect", "memory", "nn", "vm",
+    "builtin", "grad", "image", "inspect", "memory", "nn", "vision", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
 ]  # fmt: skip
 
-for _space in (builtin, grad, image, inspect, memory, nn, vm):
+for _space in (builtin, grad, image, inspect, memory, nn, vision, vm):
     # A prompt offers the operators, not what their files import.
     vars(_space)["__dir__"] = _space.__all__.copy

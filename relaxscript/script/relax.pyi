@@ -103,6 +103,7 @@ __all__ = [
     "inspect",
     "memory",
     "nn",
+    "vision",
     "vm",
     "assert_op",
     "compute_prim_value",
@@ -662,7 +663,7 @@ class image:
         """`data` at the places of a grid, which has the shape (N, 2, H, W), x before y.
 
         -1 and 1 are the outer edges of the first and last element along an axis. With `align_corners`
-        they are their centers. With a `layout` such as "NCDHW" the grid is (N, 3, D, H, W), of x, y and z.
+        they are their centers. With a `layout` such as "NCDHW" the grid is (N, 3, D, H, W), of x, y, z.
 
         `method` is "nearest" (of two the even one), "bilinear" (in volumes trilinear), or "bicubic" for
         images only. Elements beyond `data` are 0, those of its border, or those of its reflection, as
@@ -1581,6 +1582,150 @@ def unique(
 
 def variance(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The variance of the population along `axis` (all axes where None)."""
+
+class vision:
+    """Operators of object detection, `R.vision.…`."""
+
+    @staticmethod
+    def all_class_non_max_suppression(
+        boxes: Any,
+        scores: Any,
+        max_output_boxes_per_class: Any,
+        iou_threshold: Any,
+        score_threshold: Any,
+        output_format: Any = "onnx",
+    ) -> Any:
+        """For each sample and class the boxes that are left when the best suppress what overlaps them.
+
+        `boxes` has the shape (samples, boxes, 4), two opposite corners of each, and `scores` (samples,
+        classes, boxes). Boxes with a score above `score_threshold` are taken, the highest score first.
+        One that overlaps an earlier one by more than `iou_threshold` is dropped. At most
+        `max_output_boxes_per_class` are left of a class; a negative number is no limit.
+
+        The result is a tuple. With the `output_format` "onnx" it is rows of sample, class and box,
+        (samples * classes * boxes, 3), and how many there are, (1,), int64. With "tensorflow" the rows
+        are class and box, (samples, classes * boxes, 2). Their scores come next, (samples, classes *
+        boxes), then how many are found of each sample. Behind these all is 0. Overlaps are computed in
+        float64. Source: TVM `relax.vision.all_class_non_max_suppression`, ONNX `NonMaxSuppression`.
+        """
+
+    @staticmethod
+    def get_valid_counts(
+        data: Any, score_threshold: Any = 0, id_index: Any = 0, score_index: Any = 1
+    ) -> Any:
+        """The boxes with a score above `score_threshold`, moved to the front of each sample.
+
+        `data` has the shape (samples, boxes, numbers of a box); `score_index` and `id_index` are the
+        places of the score and of the class among the numbers. A class below 0 is none; where
+        `id_index` is negative there are no classes.
+
+        The result is a tuple: how many boxes are left of each sample, the boxes, and their indices in
+        `data`, int32. What is behind them is -1. Source: TVM `relax.vision.get_valid_counts`.
+        """
+
+    @staticmethod
+    def multibox_transform_loc(
+        cls_pred: Any,
+        loc_pred: Any,
+        anchor: Any,
+        clip: Any = False,
+        threshold: Any = 0.0,
+        variances: Any = ...,
+        keep_background: Any = True,
+    ) -> Any:
+        """Boxes and the probabilities of their classes, from what is predicted of anchors.
+
+        `cls_pred` holds logits, of shape (samples, classes, anchors), and `loc_pred` four numbers for
+        each anchor, (samples, 4 * anchors): x, y, width and height. `anchor` has the shape
+        (1, anchors, 4): left, top, right and bottom. The center of a box is that of the anchor, moved
+        by the first two numbers, times the anchor's size. Its size is that of the anchor times `exp` of
+        the others. All four are multiplied by their `variances` first.
+
+        The result is a tuple of boxes and probabilities. The boxes are top, left, bottom and right, of
+        shape (samples, anchors, 4), the probabilities the softmax over the classes. Boxes are
+        held between 0 and 1 with `clip`. Probabilities below `threshold` are 0, and those of class 0
+        too without `keep_background`. All is computed in float64 and rounded once.
+        """
+
+    @staticmethod
+    def non_max_suppression(
+        data: Any,
+        valid_count: Any,
+        indices: Any,
+        max_output_size: Any = -1,
+        iou_threshold: Any = 0.5,
+        force_suppress: Any = False,
+        top_k: Any = -1,
+        coord_start: Any = 2,
+        score_index: Any = 1,
+        id_index: Any = 0,
+        return_indices: Any = True,
+        invalid_to_bottom: Any = False,
+        soft_nms_sigma: Any = 0.0,
+        score_threshold: Any = 0.0,
+    ) -> Any:
+        """The boxes that are left when each suppresses those with a lower score that overlap it.
+
+        `data`, `valid_count` and `indices` are what `R.vision.get_valid_counts` gives; two opposite
+        corners of a box are the four numbers from `coord_start` on. Of each sample the `top_k` boxes
+        with the highest scores are taken, in that order. A box with a score of 0 or less is dropped.
+        So is one that an earlier box of its class (any class with `force_suppress`, or where
+        `id_index` is negative) overlaps by `iou_threshold` or more. At most `max_output_size` are left.
+        Neither number limits anything where it is below 1. Overlaps are computed in float64.
+
+        With a `soft_nms_sigma` above 0 the score of such a box is multiplied by
+        `exp(-overlap ** 2 / soft_nms_sigma)` instead. It is dropped where it is no more than
+        `score_threshold` when its turn comes.
+
+        The result is a tuple: the indices of the boxes that are left, in the words of `indices`, and
+        their counts, both int32; what is behind them is -1. Of a soft suppression the boxes come first.
+        Without `return_indices` it is the boxes, in the order of their scores, with -1 for those that
+        are dropped. `invalid_to_bottom` moves these to the end.
+        Source: TVM `relax.vision.non_max_suppression`.
+        """
+
+    @staticmethod
+    def roi_align(
+        data: Any,
+        rois: Any,
+        pooled_size: Any,
+        spatial_scale: Any,
+        sample_ratio: Any = -1,
+        aligned: Any = False,
+        layout: Any = "NCHW",
+        mode: Any = "avg",
+    ) -> Any:
+        """Each region of an image as an image of `pooled_size`, by linear interpolation.
+
+        `rois` has the shape (regions, 5): the sample, and x and y of two corners, which are multiplied
+        by `spatial_scale`. One number for `pooled_size` is height and width. A region is parted into so
+        many parts. Each gives the mean of its samples ("avg" as `mode`) or the largest ("max"). There
+        are `sample_ratio` of them along both axes, evenly spread. Without that they are as many as a
+        part has elements, rounded up.
+
+        A sample more than one element beyond the image is 0, one less far is that of the border. A
+        region is at least one element high and wide, unless it is `aligned`; a part without samples
+        is 0. Corners are not moved by half an element: for that, move `rois` by it beforehand.
+
+        All is computed in float64 and rounded once. Raises `IndexError` for a sample that is not
+        there, `ValueError` for a region that is not finite. Source: TVM `relax.vision.roi_align`, ONNX
+        `RoiAlign`.
+        """
+
+    @staticmethod
+    def roi_pool(
+        data: Any, rois: Any, pooled_size: Any, spatial_scale: Any, layout: Any = "NCHW"
+    ) -> Any:
+        """Each region of an image as an image of `pooled_size`, of the largest elements.
+
+        `rois` has the shape (regions, 5): the sample, and x and y of the first and of the last element.
+        They are multiplied by `spatial_scale` and rounded, halves upwards. One number for `pooled_size`
+        is height and width. A region is parted into so many parts, which overlap where they do not end
+        between elements. A part with no element of the image is 0.
+
+        Parts are computed in float64. Raises `IndexError` for a sample that is not there, `ValueError`
+        for a region that is not finite. Source: TVM `relax.vision.roi_pool`, ONNX `MaxRoiPool`.
+        """
 
 class vm:
     """Storage in the words of the virtual machine. Source: TVM `relax.vm`; as `memory.py`."""

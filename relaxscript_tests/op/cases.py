@@ -17,6 +17,7 @@ from relaxscript.ir.struct_info import (
 from .image.cases import CASES as IMAGE_CASES
 from .nn.cases import CASES as NN_CASES
 from .operands import S, T, Value
+from .vision.cases import CASES as VISION_CASES
 
 
 def scale(x: Any, y: Any) -> None:
@@ -133,6 +134,7 @@ LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "
 CASES: dict[str, list[Any]] = {
     **IMAGE_CASES,
     **NN_CASES,
+    **VISION_CASES,
     "matmul": [
         (T((2, 3)), T((3, 4))),
         (T((3,)), T((3,))),

@@ -55,7 +55,7 @@ def grid_sample(
     """`data` at the places of a grid, which has the shape (N, 2, H, W), x before y.
 
     -1 and 1 are the outer edges of the first and last element along an axis. With `align_corners`
-    they are their centers. With a `layout` such as "NCDHW" the grid is (N, 3, D, H, W), of x, y and z.
+    they are their centers. With a `layout` such as "NCDHW" the grid is (N, 3, D, H, W), of x, y, z.
 
     `method` is "nearest" (of two the even one), "bilinear" (in volumes trilinear), or "bicubic" for
     images only. Elements beyond `data` are 0, those of its border, or those of its reflection, as

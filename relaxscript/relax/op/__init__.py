@@ -23,6 +23,7 @@ from . import (
     statistical,
     ternary,
     unary,
+    vision,
     vm,
 )
 from .base import *  # noqa: F403
@@ -43,8 +44,8 @@ from .unary import *  # noqa: F403
 __all__ = [
     "base", "binary", "builtin", "create", "datatype", "grad", "image", "index", "inspect",
     "linear_algebra", "manipulate", "memory", "nn", "qdq", "search", "set", "sorting",
-    "statistical", "ternary", "unary", "vm", *base.__all__, *binary.__all__, *create.__all__,
-    *datatype.__all__, *index.__all__, *linear_algebra.__all__, *manipulate.__all__,
-    *qdq.__all__, *search.__all__, *set.__all__, *sorting.__all__, *statistical.__all__,
-    *ternary.__all__, *unary.__all__,
+    "statistical", "ternary", "unary", "vision", "vm", *base.__all__, *binary.__all__,
+    *create.__all__, *datatype.__all__, *index.__all__, *linear_algebra.__all__,
+    *manipulate.__all__, *qdq.__all__, *search.__all__, *set.__all__, *sorting.__all__,
+    *statistical.__all__, *ternary.__all__, *unary.__all__,
 ]  # fmt: skip
