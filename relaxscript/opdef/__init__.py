@@ -34,7 +34,7 @@ from .context import DeferredCheck, InferContext
 from .families import binary_rule, reduce_info, unary_rule
 from .gradient import GradientContext, Gradients
 from .operator import Operator
-from .parameters import Axes, DType, Scalar, ShapeLike, Tensor, Tensors, Value, Values
+from .parameters import Axes, DType, Floats, Scalar, ShapeLike, Tensor, Tensors, Value, Values
 from .shapes import (
     axes_in,
     axis_in,
@@ -50,7 +50,7 @@ from .traits import Trait
 from .user_operators import op, remove_op
 
 __all__ = [
-    "Axes", "ComputeContext", "DType", "DeferredCheck", "GradientContext", "Gradients",
+    "Axes", "ComputeContext", "DType", "DeferredCheck", "Floats", "GradientContext", "Gradients",
     "InferContext", "OperandError", "Operator", "Scalar", "ShapeLike", "Tensor", "Tensors",
     "Trait", "Value", "Values", "axes_in", "axis_in", "binary_rule", "broadcast_shapes",
     "common_dtype", "common_vdevice", "dims_of", "op", "reduce_info", "remove_op", "require_dtype",

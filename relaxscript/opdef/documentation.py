@@ -20,6 +20,7 @@ MEANINGS = {
     "DType": 'a dtype such as "float32"',
     "DTypeValue": 'a dtype such as "float32"',
     "Device": "a device, such as `R.cpu()`",
+    "Floats": "a number, or several",
     "None": "None",
     "ResultInfo": "what is known of the results, `R.Tensor(...)` or a list of these",
     "Packed": "the name of a PackedFunc",
