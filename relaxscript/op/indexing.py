@@ -16,10 +16,10 @@ from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.format import shape_fact, shape_text
+from relaxscript.opdef.format import dim_text, shape_fact, shape_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
-from relaxscript.opdef.parameters import Tensor, Tensors
+from relaxscript.opdef.parameters import DType, Tensor, Tensors
 from relaxscript.opdef.shapes import (
     Dims,
     broadcast_shapes,
@@ -27,7 +27,10 @@ from relaxscript.opdef.shapes import (
     common_vdevice,
     dims_of,
     require_dtype,
+    require_equal,
+    require_result_dtype,
     require_spread,
+    same_dim,
     tensor_of,
 )
 from relaxscript.te import topi
@@ -36,7 +39,7 @@ from .gradients import R, number_elements, undo_broadcast
 from .numeric import places_along
 from .ordering import ordered_like
 
-__all__ = ["bucketize", "index_put", "index_tensor"]
+__all__ = ["bucketize", "index_put", "index_tensor", "searchsorted"]
 
 _INT32, _INT64 = DataType("int32"), DataType("int64")
 
@@ -211,3 +214,56 @@ def _(
 
 
 bucketize.lacks("gradient", "its results are integers")
+
+
+@op(alike=("sorted_sequence", "values"))
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Tensor,
+    right: bool = False,
+    dtype: DType = "int32",  # type: ignore[assignment]
+) -> Tensor:
+    """For each of `values` its place in a sequence in order: the number of elements below it.
+
+    With `right` the elements that equal it count, too. The sequence is a row for all values, or the
+    rows along its last axis are for those of `values`. Source: TVM `topi.searchsorted`, numpy.
+    """
+    keys, wanted = ordered_like(sorted_sequence), ordered_like(values)
+    side: Any = "right" if right else "left"
+    if keys.ndim == 1:
+        return np.asarray(np.searchsorted(keys, wanted, side)).astype(dtype.numpy)
+    result = np.empty(values.shape, dtype.numpy)
+    for row in np.ndindex(keys.shape[:-1]):
+        result[row] = np.searchsorted(keys[row], wanted[row], side)
+    return result
+
+
+@searchsorted.infer_rule
+def _(
+    context: InferContext,
+    sorted_sequence: TensorStructInfo,
+    values: TensorStructInfo,
+    right: bool,
+    dtype: DataType,
+) -> StructInfo:
+    operands = {"sorted_sequence": sorted_sequence, "values": values}
+    common_dtype(operands)
+    vdevice = common_vdevice(operands)
+    require_result_dtype("dtype", dtype, "integer")
+    rows, dims = dims_of(sorted_sequence), dims_of(values)
+    rank = sorted_sequence.ndim if rows is None else len(rows)
+    own = values.ndim if dims is None else len(dims)
+    fact = shape_fact(sorted_sequence, rows)
+    if rank == 0:
+        raise OperandError("sorted_sequence", fact, message="a sequence has one axis at least")
+    if rank > 1 and own not in (-1, rank):
+        also, help = {"sorted_sequence": fact}, f"it has rank {rank}, or the sequence rank 1"
+        raise OperandError("values", shape_fact(values, dims), also=also, help=help)
+    if rows is not None and dims is not None and len(rows) > 1:
+        for axis, (a, b) in enumerate(zip(rows[:-1], dims)):
+            if not same_dim(a, b):
+                said = f"has {dim_text(b)} elements along axis {axis}"
+                also = {"sorted_sequence": f"has {dim_text(a)} there"}
+                text = f"`values` {said}, not {dim_text(a)}"
+                require_equal(context, a, b, OperandError("values", said, also=also), text)
+    return tensor_of(dims, dtype, vdevice, values.ndim)

@@ -16,17 +16,19 @@ from . import (
     create,
     datatype,
     device,
-    gather,
+    gather_scatter,
     grad,
     image,
     indexing,
     inplace,
     inspect,
     linear_algebra,
+    logical_reduction,
     manipulate,
     memory,
     nn,
     qdq,
+    random,
     ranges,
     scan,
     search,
@@ -48,10 +50,11 @@ from .contraction import *  # noqa: F403
 from .create import *  # noqa: F403
 from .datatype import *  # noqa: F403
 from .device import *  # noqa: F403
-from .gather import *  # noqa: F403
+from .gather_scatter import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
+from .logical_reduction import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
@@ -65,15 +68,15 @@ from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 _FAMILIES = (
-    base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device, gather,
-    indexing, inplace, linear_algebra, manipulate, qdq, ranges, scan,
-    search, sets, slicing, sorting, statistical, ternary, unary,
+    base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device,
+    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, qdq, ranges,
+    scan, search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
-    "builtin", "grad", "image", "inspect", "memory", "nn", "vision", "vm",
+    "builtin", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
 ]  # fmt: skip
 
-for _space in (builtin, grad, image, inspect, memory, nn, vision, vm):
+for _space in (builtin, grad, image, inspect, memory, nn, random, vision, vm):
     # A prompt offers the operators, not what their files import.
     vars(_space)["__dir__"] = _space.__all__.copy

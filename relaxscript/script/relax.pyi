@@ -103,6 +103,7 @@ __all__ = [
     "inspect",
     "memory",
     "nn",
+    "random",
     "vision",
     "vm",
     "assert_op",
@@ -163,6 +164,7 @@ __all__ = [
     "astype",
     "hint_on_device",
     "to_vdevice",
+    "gather",
     "gather_elements",
     "gather_nd",
     "scatter_elements",
@@ -170,10 +172,13 @@ __all__ = [
     "bucketize",
     "index_put",
     "index_tensor",
+    "searchsorted",
     "call_inplace_packed",
     "call_tir_inplace",
     "linear",
     "matmul",
+    "all",
+    "any",
     "expand_dims",
     "permute_dims",
     "squeeze",
@@ -184,6 +189,7 @@ __all__ = [
     "one_hot",
     "repeat",
     "tile",
+    "roll",
     "broadcast_to",
     "flatten",
     "reshape",
@@ -303,6 +309,18 @@ def acosh(x: Any) -> Any:
 
 def add(x1: Any, x2: Any) -> Any:
     """The sum `x1 + x2`; integers wrap around."""
+
+def all(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """True where all elements along `axis` (all axes where None) are true; of none, too.
+
+    A number is true unless it is 0, and so is NaN.
+    """
+
+def any(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """True where one of the elements along `axis` (all axes where None) is true; of none, False.
+
+    A number is true unless it is 0, and so is NaN.
+    """
 
 def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """The numbers from `start` up to `end`, which is left out, in steps of `step`.
@@ -595,6 +613,13 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     """A tensor of the shape of `x` whose elements are all `fill_value`, a tensor of rank 0.
 
     Its dtype is `dtype`, or that of `x`.
+    """
+
+def gather(data: Any, indices: Any, axis: Any = 0) -> Any:
+    """The slices of `data` along `axis` at `indices`, whose axes come in place of that axis.
+
+    This is ONNX `Gather`, and `numpy.take` with an axis; torch's function of the name is
+    `R.gather_elements`. `R.take` has other modes for an index that is not there.
     """
 
 def gather_elements(data: Any, indices: Any, axis: Any = 0) -> Any:
@@ -1172,6 +1197,14 @@ class nn:
         """
 
     @staticmethod
+    def embedding(*args: Any, kwargs: Any) -> Any:
+        """The rows of `weight` that `indices` name: `R.take(weight, indices, axis=0)`.
+
+        Each index counts from 0 and must be there. The result has the axes of `indices`, then those of
+        a row.
+        """
+
+    @staticmethod
     def gelu(data: Any) -> Any:
         """`x` times the standard normal distribution function, by the exact error function."""
 
@@ -1400,6 +1433,67 @@ def quantize(
     `zero_point` are of rank 0, or have one element for each along `axis`.
     """
 
+class random:
+    """Random numbers by explicit keys, `R.random.…`.
+
+        key = R.random.key(42)
+        keys = R.random.split(key, 2)
+        x = R.random.normal(keys[0], (4, 64))
+        mask = R.random.bernoulli(keys[1], (4, 64), 0.9)
+
+    A key is a tensor of two uint32. A number is a function of its key and its place in row-major order.
+    So the same program gives the same numbers on every machine and executor. One key gives one tensor:
+    for more numbers, split it. Start reading at `threefry.py`.
+    """
+
+    @staticmethod
+    def bernoulli(key: Any, shape: Any, p: Any = 0.5, dtype: Any = "bool") -> Any:
+        """True with probability `p`, or 1 in another `dtype`; else False, or 0."""
+
+    @staticmethod
+    def key(seed: Any) -> Any:
+        """The key of a seed, one integer: its 64 bits as two uint32, the high ones first.
+
+        Every seed has a key of its own, and a negative one that of its two's complement.
+        """
+
+    @staticmethod
+    def normal(
+        key: Any, shape: Any, mean: Any = 0.0, std: Any = 1.0, dtype: Any = "float32"
+    ) -> Any:
+        """Floats of the normal distribution with this mean and standard deviation.
+
+        Each is the quantile (Wichura's AS 241) of a number between 0 and 1 of 53 bits. It is computed
+        in float64 by arithmetic and square roots only, which all machines round alike, and rounded
+        once. None is further than 8.3 standard deviations from the mean.
+        """
+
+    @staticmethod
+    def randint(key: Any, shape: Any, low: Any, high: Any, dtype: Any = "int64") -> Any:
+        """Integers from `low` to below `high`, all as likely.
+
+        They are the remainders of 64 bits. None is likelier than another by more than one part in
+        `2**64 / (high - low)`.
+        """
+
+    @staticmethod
+    def split(key: Any, num: Any = 2) -> Any:
+        """`num` keys made of one, a row each: uint32 of shape (num, 2).
+
+        They give numbers that have nothing to do with each other, nor with those of `key` itself. Row
+        `i` is Threefry-2x32 of the counter (2**31, i).
+        """
+
+    @staticmethod
+    def uniform(
+        key: Any, shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32"
+    ) -> Any:
+        """Floats between `low` and `high`, all as likely, which `low` may be and `high` is not.
+
+        A number from 0 to below 1 has as many random bits as `dtype` has room for. It is stretched in
+        float64 and rounded once, which may give `high` after all.
+        """
+
 def repeat(data: Any, repeats: Any, axis: Any = None) -> Any:
     """Each element along `axis` `repeats` times; of all elements in row-major order where None."""
 
@@ -1412,6 +1506,14 @@ def reshape(x: Any, shape: Any) -> Any:
 
 def right_shift(x1: Any, x2: Any) -> Any:
     """`x1` with its bits moved down by `x2`; the sign stays."""
+
+def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+    """`x` with its elements moved on by `shift` places along `axis`.
+
+    What leaves at the end comes in at the beginning; a negative shift moves backwards. There is one
+    shift for each axis, or one for all. An axis that is named twice is moved twice. Without `axis`
+    the elements are moved in row-major order.
+    """
 
 def round(x: Any) -> Any:
     """Rounded to the nearest integer, halves to the even one."""
@@ -1432,6 +1534,15 @@ def scatter_nd(data: Any, indices: Any, updates: Any, reduction: Any = "update")
     """`data` with the parts `updates` at the places that the last axis of `indices` holds.
 
     `reduction` is as in `R.scatter_elements`.
+    """
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, right: Any = False, dtype: Any = "int32"
+) -> Any:
+    """For each of `values` its place in a sequence in order: the number of elements below it.
+
+    With `right` the elements that equal it count, too. The sequence is a row for all values, or the
+    rows along its last axis are for those of `values`. Source: TVM `topi.searchsorted`, numpy.
     """
 
 def shape_of(expr: Any) -> Any:

@@ -17,6 +17,7 @@ from relaxscript.ir.struct_info import (
 from .image.cases import CASES as IMAGE_CASES
 from .nn.cases import CASES as NN_CASES
 from .operands import S, T, Value
+from .random.cases import CASES as RANDOM_CASES
 from .vision.cases import CASES as VISION_CASES
 
 
@@ -134,6 +135,7 @@ LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "
 CASES: dict[str, list[Any]] = {
     **IMAGE_CASES,
     **NN_CASES,
+    **RANDOM_CASES,
     **VISION_CASES,
     "matmul": [
         (T((2, 3)), T((3, 4))),
@@ -462,6 +464,26 @@ CASES: dict[str, list[Any]] = {
     "vm.alloc_storage": [((24,), 0, "uint8"), ((2, 3), 0, "float32", "global")],
     "vm.alloc_tensor": [(STORAGE, 8, (2, 3), "float32"), (STORAGE, INDEX, S((2,)), "int8")],
     "vm.kill_object": [(STORAGE,), (T((2, 3)),)],
+    "roll": [
+        (T((2, 3)), 1),
+        (T((4, 1, 3)), [1, -2], [0, -1]),
+        (T((2, 3)), 5, [1, 1]),
+        (T((2, 3)), [1, 2]),
+        (T(()), 3),
+        (T((0, 3)), -1, 0),
+    ],
+    "searchsorted": [
+        (T((4,)), T((2, 3))),
+        (T((2, 4)), T((2, 3)), True, "int64"),
+        (T((0,)), T(())),
+        (T((3, 2, 0)), T((3, 2, 4))),
+    ],
+    "gather": [
+        (T((4, 3)), T((2, 5), "int64", 4)),
+        (T((4, 3)), T((5,), "int8", 3), -1),
+        (T((4, 1, 3)), T((), "int32", 1), 1),
+        (T((4, 3)), T((0, 2), "int64"), 0),
+    ],
     "flip": [(T((2, 3)), 0), (T((4, 1, 3)), -1), (T((0, 3)), 0)],
     "inspect.tensor_shape_i": [(T((2, 3)), 0), (T((4, 2, 3)), -1), (T((2, 3)), INDEX)],
     "inspect.tensor_stride_i": [(T((2, 3)), 0), (T((4, 2, 3)), 0), (T((2, 3)), INDEX)],

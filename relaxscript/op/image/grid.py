@@ -29,6 +29,7 @@ from relaxscript.opdef.shapes import (
     require_inside,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 from .interpolation import cubic_weights, linear_weights, weighted
 
@@ -43,7 +44,7 @@ _PART = 1 << 13  # elements
 # ---------------------------------------------------------------- sampling
 
 
-@op("image.grid_sample", alike=())
+@op("image.grid_sample", traits={Trait.MIXED_FOLLOW}, alike=())
 def grid_sample(
     data: Tensor,
     grid: Tensor,
@@ -198,7 +199,7 @@ def _require_elements(context: InferContext, dims: Dims, letters: str) -> None:
 # ---------------------------------------------------------------- grids
 
 
-@op("image.affine_grid")
+@op("image.affine_grid", traits={Trait.MIXED_FOLLOW})
 def affine_grid(data: Tensor, size: ShapeLike, *, align_corners: bool = True) -> Tensor:
     """The grid of the places to which an affine map takes the elements of an image.
 

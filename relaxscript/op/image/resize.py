@@ -26,6 +26,7 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     tensor_of,
 )
+from relaxscript.opdef.traits import Trait
 
 from .interpolation import cubic_weights, linear_weights, rounded, weighted
 
@@ -142,7 +143,7 @@ def _resize(data: Any, size: tuple[int, ...], layout: Layout, settings: dict[str
 # ---------------------------------------------------------------- operators
 
 
-@op("image.resize2d")
+@op("image.resize2d", traits={Trait.MIXED_FOLLOW})
 def resize2d(
     data: Tensor,
     size: ShapeLike,
@@ -180,7 +181,7 @@ def resize2d(
     return _resize(data, size, read_layout("layout", layout, "NCHW"), settings)  # type: ignore[no-any-return]
 
 
-@op("image.resize3d")
+@op("image.resize3d", traits={Trait.MIXED_FOLLOW})
 def resize3d(
     data: Tensor,
     size: ShapeLike,

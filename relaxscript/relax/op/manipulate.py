@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.op.collapse_sum import collapse_sum_like, collapse_sum_to
-from relaxscript.op.gather import gather_elements, gather_nd, scatter_elements, scatter_nd
+from relaxscript.op.gather_scatter import gather_elements, gather_nd, scatter_elements, scatter_nd
 from relaxscript.op.indexing import index_put, index_tensor
 from relaxscript.op.manipulate import (
     broadcast_to,

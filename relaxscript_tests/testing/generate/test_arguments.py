@@ -26,6 +26,7 @@ VALUES: list[Expr] = [
     Var("x", TensorStructInfo((), "int64")),
     Var("x", TensorStructInfo((), "bool")),
     Var("x", TensorStructInfo((1, 2, 3), "float32")),
+    Var("x", TensorStructInfo((2,), "uint32")),
     Var("s", ShapeStructInfo((2, 3))),
     Var("s", ShapeStructInfo((2, 3, 4))),
     Var("t", TupleStructInfo([TENSOR, TENSOR])),

@@ -39,7 +39,7 @@ from relaxscript.te.topi.scattering import COMBINE, put_at_places
 from .gradients import R, dtype_of, known_dims, number_elements, numbers_below
 from .numeric import places_along
 
-__all__ = ["gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
+__all__ = ["gather", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
 
 _REDUCTIONS = {
     "update": None,
@@ -75,6 +75,35 @@ def _require_dims(
             error = OperandError(name, fact, also={other: f"has {dim_text(a)} elements there"})
             text = f"`{name}` has {dim_text(b)} elements along axis {axis}, not {dim_text(a)}"
             require_equal(context, a, b, error, text)
+
+
+# ---------------------------------------------------------------- slices along an axis
+
+
+@op(alike=())
+def gather(data: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
+    """The slices of `data` along `axis` at `indices`, whose axes come in place of that axis.
+
+    This is ONNX `Gather`, and `numpy.take` with an axis; torch's function of the name is
+    `R.gather_elements`. `R.take` has other modes for an index that is not there.
+    """
+    found: Tensor = np.take(data, places_along(indices, data.shape[axis], axis), axis)
+    return found
+
+
+@gather.infer_rule
+def _(
+    context: InferContext, data: TensorStructInfo, indices: TensorStructInfo, axis: int = 0
+) -> StructInfo:
+    require_dtype("indices", indices.dtype, "integer")
+    rank = _rank(data)
+    place = axis_in(axis, rank, "axis", "data")
+    vdevice = common_vdevice({"data": data, "indices": indices})
+    dims, places = dims_of(data), dims_of(indices)
+    if dims is None or places is None:
+        known = rank >= 0 and _rank(indices) >= 0
+        return tensor_of(None, data.dtype, vdevice, rank - 1 + _rank(indices) if known else -1)
+    return tensor_of((*dims[:place], *places, *dims[place + 1 :]), data.dtype, vdevice)
 
 
 # ---------------------------------------------------------------- element by element
