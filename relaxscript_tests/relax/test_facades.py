@@ -30,6 +30,7 @@ HOMES = {
     "relax.op.inspect": "op.inspect",
     "relax.op.memory": "op.memory",
     "relax.op.nn": "op.nn",
+    "relax.op.random": "op.random",
     "relax.op.vision": "op.vision",
     "relax.op.vm": "op.vm",
     "relax.pipeline": "transform.pipeline",

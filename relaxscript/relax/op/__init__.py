@@ -17,6 +17,7 @@ from . import (
     memory,
     nn,
     qdq,
+    random,
     search,
     set,
     sorting,
@@ -43,7 +44,7 @@ from .unary import *  # noqa: F403
 
 __all__ = [
     "base", "binary", "builtin", "create", "datatype", "grad", "image", "index", "inspect",
-    "linear_algebra", "manipulate", "memory", "nn", "qdq", "search", "set", "sorting",
+    "linear_algebra", "manipulate", "memory", "nn", "qdq", "random", "search", "set", "sorting",
     "statistical", "ternary", "unary", "vision", "vm", *base.__all__, *binary.__all__,
     *create.__all__, *datatype.__all__, *index.__all__, *linear_algebra.__all__,
     *manipulate.__all__, *qdq.__all__, *search.__all__, *set.__all__, *sorting.__all__,

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from relaxscript.op.collapse_sum import collapse_sum_like, collapse_sum_to
-from relaxscript.op.gather_scatter import gather_elements, gather_nd, scatter_elements, scatter_nd
+from relaxscript.op.gather_scatter import (
+    gather,
+    gather_elements,
+    gather_nd,
+    scatter_elements,
+    scatter_nd,
+)
 from relaxscript.op.indexing import index_put, index_tensor
 from relaxscript.op.manipulate import (
     broadcast_to,
@@ -15,6 +21,7 @@ from relaxscript.op.manipulate import (
     permute_dims,
     repeat,
     reshape,
+    roll,
     split,
     squeeze,
     stack,
@@ -24,7 +31,7 @@ from relaxscript.op.slicing import flip, slice_scatter
 
 __all__ = [
     "broadcast_to", "collapse_sum_like", "collapse_sum_to", "concat", "expand_dims", "flatten",
-    "flip", "gather_elements", "gather_nd", "index_put", "index_tensor", "meshgrid", "one_hot",
-    "permute_dims", "repeat", "reshape", "scatter_elements", "scatter_nd", "slice_scatter",
-    "split", "squeeze", "stack", "tile",
+    "flip", "gather", "gather_elements", "gather_nd", "index_put", "index_tensor", "meshgrid",
+    "one_hot", "permute_dims", "repeat", "reshape", "roll", "scatter_elements", "scatter_nd",
+    "slice_scatter", "split", "squeeze", "stack", "tile",
 ]  # fmt: skip

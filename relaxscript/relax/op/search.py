@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.op.indexing import bucketize
+from relaxscript.op.indexing import bucketize, searchsorted
 from relaxscript.op.search import argmax, argmin, where
 
-__all__ = ["argmax", "argmin", "bucketize", "where"]
+__all__ = ["argmax", "argmin", "bucketize", "searchsorted", "where"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from relaxscript.op.logical_reduction import all, any
 from relaxscript.op.scan import cumprod, cumsum
 from relaxscript.op.statistical import max, mean, min, prod, std, sum, variance
 
-__all__ = ["cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "variance"]
+__all__ = [
+    "all", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "variance",
+]  # fmt: skip
