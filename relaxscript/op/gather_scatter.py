@@ -36,7 +36,15 @@ from relaxscript.te import topi
 from relaxscript.te.topi.gathering import at_places
 from relaxscript.te.topi.scattering import COMBINE, put_at_places
 
-from .gradients import R, dtype_of, known_dims, number_elements, numbers_below
+from .gradients import (
+    R,
+    add_at,
+    dtype_of,
+    known_dims,
+    known_rank,
+    number_elements,
+    numbers_below,
+)
 from .numeric import places_along
 
 __all__ = ["gather", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd"]
@@ -347,6 +355,13 @@ def _(
 
 
 # ---------------------------------------------------------------- gradients
+
+
+@gather.gradient
+def _(context: GradientContext, data: Expr, indices: Expr, axis: int) -> Gradients:
+    place = axis % known_rank("data", data)
+    return add_at(context.grad, R.zeros_like(data), indices, place), None
+
 
 _Take = Callable[[Expr], Expr]
 _Put = Callable[[Expr, Expr, str], Expr]

@@ -267,3 +267,6 @@ def _(
                 text = f"`values` {said}, not {dim_text(a)}"
                 require_equal(context, a, b, OperandError("values", said, also=also), text)
     return tensor_of(dims, dtype, vdevice, values.ndim)
+
+
+searchsorted.lacks("gradient", "its results are integers")

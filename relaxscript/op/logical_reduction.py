@@ -66,3 +66,7 @@ def _truth(e: PrimExpr) -> PrimExpr:
 
 _declare(all, reduction.all)
 _declare(any, reduction.any)
+
+
+for _operator in (all, any):
+    _operator.lacks("gradient", "its results are true or false")

@@ -270,3 +270,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
         return tensor_of(None, data.dtype, data.vdevice, size.ndim + 2)
     found = (dims[0], number(size.ndim), *size.values)
     return tensor_of(found, data.dtype, data.vdevice)
+
+
+for _operator in (affine_grid, grid_sample):
+    _operator.lacks("gradient", "no operator gives back to elements what was made of several")

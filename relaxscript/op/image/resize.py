@@ -314,3 +314,7 @@ def _infer(
 
 _declare(resize2d, 2)
 _declare(resize3d, 3)
+
+
+for _operator in (resize2d, resize3d):
+    _operator.lacks("gradient", "no operator gives back to elements what was made of several")

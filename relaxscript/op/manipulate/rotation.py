@@ -9,9 +9,12 @@ import numpy as np
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import R
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of
@@ -100,3 +103,9 @@ def _in_row_major_order(shape: Any, at: list[PrimExpr], shift: Any) -> list[Prim
         found.append(prim.FloorMod.make(number, size))
         number = prim.FloorDiv.make(number, size)
     return found[::-1]
+
+
+@roll.gradient
+def _(context: GradientContext, x: Expr, shift: Any, axis: Any) -> Gradients:
+    back = -shift if isinstance(shift, int) else [-by for by in shift]
+    return (R.roll(context.grad, back, axis),)

@@ -199,3 +199,7 @@ def _(p: float, dtype: DataType) -> None:
     if not 0 <= p <= 1:
         message = "a probability is from 0 to 1"
         raise OperandError("p", f"is {p}", message=message, code="RX0204")
+
+
+for _operator in (uniform, normal, randint, bernoulli):
+    _operator.lacks("gradient", "random numbers do not follow from their key smoothly")

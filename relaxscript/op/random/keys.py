@@ -71,3 +71,7 @@ def _(num: int) -> None:
     if not 0 <= num < 1 << 31:
         message = "a key is split into 0 to 2147483647 others"
         raise OperandError("num", f"is {num}", message=message, code="RX0204")
+
+
+for _operator in (key, split):
+    _operator.lacks("gradient", "its result is a key of random numbers")

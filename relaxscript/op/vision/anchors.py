@@ -132,3 +132,6 @@ def _(
     return TupleStructInfo.make(
         (tensor_of(boxes, dtype, vdevice, 3), tensor_of(dims, dtype, vdevice, 3))
     )
+
+
+multibox_transform_loc.lacks("gradient", "boxes are decoded when a network is trained already")

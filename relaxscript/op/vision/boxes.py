@@ -373,3 +373,7 @@ def _(output_format: str) -> None:
     if output_format not in ("onnx", "tensorflow"):
         message = 'the format is "onnx" or "tensorflow"'
         raise OperandError("output_format", f"is {output_format!r}", message=message, code="RX0204")
+
+
+for _operator in (get_valid_counts, non_max_suppression, all_class_non_max_suppression):
+    _operator.lacks("gradient", "which boxes are left does not follow from them smoothly")

@@ -257,3 +257,7 @@ def _(
     layout: str,
 ) -> StructInfo:
     return _infer(context, data, rois, pooled_size, layout)
+
+
+for _operator in (roi_align, roi_pool):
+    _operator.lacks("gradient", "no operator gives back to elements what was made of several")
