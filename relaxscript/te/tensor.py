@@ -30,7 +30,7 @@ __all__ = [
     "TensorLike", "TensorSlice", "as_element", "tensors_in",
 ]  # fmt: skip
 
-# What Python's operators on tensors build, filled by `topi/broadcast.py`.
+# What Python's operators on tensors build, filled by `topi/`.
 TENSOR_OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
@@ -108,6 +108,10 @@ class TensorArithmetic(Described):
 
     def __invert__(self) -> Any:
         return TENSOR_OPERATORS["~"](self)
+
+    def astype(self, dtype: Any, span: Any = None) -> Any:
+        """The elements in another dtype, with C's rules."""
+        return TENSOR_OPERATORS["astype"](self, dtype)
 
     def __lt__(self, other: TensorLike) -> Any:
         return TENSOR_OPERATORS["<"](self, other)

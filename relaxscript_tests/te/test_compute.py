@@ -291,6 +291,7 @@ def test_operators_of_python_work_element_by_element():
     cases = [
         (x + y, a + b), (x - 1.0, a - 1), (2.0 * x, 2 * a), (x / y, a / b), (-x, -a),
         (y - x, b - a), (x < y, a < b), (x >= y, a >= b),
+        ((x * 0.5).astype("int32"), (a * 0.5).astype("int32")),
     ]  # fmt: skip
     for tensor, expected in cases:
         result = np.zeros(expected.shape, expected.dtype)
@@ -346,6 +347,7 @@ SIZE = te.placeholder((1,), "int64", name="size")
         (lambda x: te.compute((4,), lambda i: te.exp(x[i])), "and 1 of them are indexed"),
         (lambda x: te.compute((4,), lambda i: tir.Cast("int32", x[i])), "and 1 of them are"),
         (lambda x: te.compute((4,), lambda i: tir.Select(i > 1, x[i], x[i])), "1 of them are"),
+        (lambda x: x[0].astype("int32"), "2 axes, and 1 of them are indexed"),
         (lambda x: te.exp(x), "`T.exp` takes scalar expressions"),
         (lambda x: te.placeholder((SIZE[0],)), "a size is known before any element of `size`"),
         (lambda x: te.reduce_axis((0, SIZE[0])), "a size is known before any element of `size`"),

@@ -127,3 +127,6 @@ def cast(x: Any, dtype: Any, span: Any = None) -> Any:
     """The elements in another dtype, with C's rules."""
     wanted = DataType(dtype)
     return elementwise("topi.cast", lambda e: prim.cast(e, wanted), (x,), "T_cast", ELEMWISE)
+
+
+TENSOR_OPERATORS["astype"] = cast
