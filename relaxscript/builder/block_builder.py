@@ -64,6 +64,7 @@ from .scope import OpenFunction, own_module
 from .te_calls import (
     TEArguments,
     call_of,
+    check_arguments,
     check_made,
     gradient_of,
     make_te_function,
@@ -366,6 +367,7 @@ class BlockBuilder(Normalizer):
             grad = gradient_of(te_grad_name, te_grad_kwargs)
             arguments = TEArguments(self.struct_info)
             given = arguments.convert(args), arguments.convert(kwargs)
+            check_arguments(func, *given)
             try:
                 described = func(*given[0], **given[1])
             except DiagnosticError as error:

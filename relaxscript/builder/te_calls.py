@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
+from relaxscript.arguments import python_signature
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
@@ -43,8 +45,8 @@ from relaxscript.te.prim_func import check_indices, variables_of
 from relaxscript.tir_builder import describe
 
 __all__ = [
-    "TEArguments", "TEFunction", "call_of", "check_made", "gradient_of", "make_te_function",
-    "name_of", "with_operands",
+    "TEArguments", "TEFunction", "call_of", "check_arguments", "check_made", "gradient_of",
+    "make_te_function", "name_of", "with_operands",
 ]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
@@ -135,6 +137,15 @@ def _no_operand(value: Expr, info: StructInfo) -> OperandError:
         message="a tensor expression is made for operands of known shape and dtype",
         help=f"check it first: `R.match_cast({name}, {known})`",
     )  # fmt: skip
+
+
+def check_arguments(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse arguments that a function of Python does not take; raises `ArgumentError`."""
+    try:
+        taken = signature(function)
+    except (TypeError, ValueError):  # Python does not know
+        return
+    python_signature(getattr(function, "__name__", "the function"), taken).bind(args, kwargs)
 
 
 def with_operands(error: DiagnosticError, arguments: TEArguments) -> DiagnosticError:

@@ -108,6 +108,20 @@ def test_a_mistake_says_which_argument_a_tensor_is():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((), {}, "`add` needs `rhs`"),
+        ((1.0, 2.0), {}, "`add` takes 2 arguments, not 3"),
+        ((1.0,), {"axis": 0}, "`add` has no parameter `axis`"),
+    ],
+)
+def test_arguments_that_the_function_does_not_take_are_refused(args, kwargs, message):
+    x = variable("x", R.Tensor((5,), "float32"))
+    with pytest.raises(TypeError, match=message):
+        module_of([x], lambda bb: bb.emit_te(topi.add, x, *args, **kwargs))
+
+
 def test_elements_that_do_not_exist_are_refused():
     x = variable("x", R.Tensor((5,), "float32"))
 
