@@ -17,6 +17,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, VMError, quantity
 from relaxscript.format_string import FormatError, check_format
 from relaxscript.ir import prim
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
@@ -27,6 +28,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operands import wrong_kind
@@ -52,6 +54,8 @@ from relaxscript.sinfo import (
     shape_var_mapping,
     substitute_shape_vars,
 )
+from relaxscript.te import tensor as te
+from relaxscript.te.topi import tensor
 
 from .results import described_result
 
@@ -131,6 +135,11 @@ def shape_to_tensor(expr: ShapeLike) -> Tensor:
 def _(context: InferContext, expr: ShapeStructInfo) -> StructInfo:
     known = expr.ndim >= 0
     return tensor_of((number(expr.ndim),) if known else None, _INT64, None, 1)
+
+
+@shape_to_tensor.compute()
+def _(context: ComputeContext, expr: list[PrimExpr]) -> te.Tensor:
+    return tensor.listed(expr, _INT64, "T_shape")
 
 
 @op(traits={Trait.AS_IS})

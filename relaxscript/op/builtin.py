@@ -7,6 +7,7 @@ import numpy as np
 from relaxscript.ir.relax import Call, Expr
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.families import compute_elements
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DTypeValue, ShapeLike, Tensor, Text, Value
@@ -43,6 +44,9 @@ def stop_lift_params(x: Tensor) -> Tensor:
 @stop_lift_params.infer_rule
 def _(context: InferContext, x: StructInfo) -> StructInfo:
     return x
+
+
+compute_elements(stop_lift_params, lambda x: x)
 
 
 @stop_lift_params.gradient

@@ -12,7 +12,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.element import converted, one, select, zero
@@ -43,6 +43,20 @@ def filled(shape: Sequence[PrimExpr], dtype: DataType, value: Any, name: str) ->
     # The tensor is read in the loops: it has no element before they run.
     given = value if isinstance(value, Tensor) else as_element(value)
     made: Tensor = elements(shape, lambda e: converted(e, dtype), (given,), name, INJECTIVE)
+    return made
+
+
+def listed(values: Sequence[PrimExpr], dtype: DataType, name: str) -> Tensor:
+    """A row of some scalars."""
+
+    def element(ax0: Var) -> PrimExpr:
+        found = const(0, dtype)
+        for place, value in reversed(list(enumerate(values))):
+            here = prim.EQ.make(ax0, const(place, ax0.dtype))
+            found = select(here, converted(value, dtype), found)
+        return found
+
+    made: Tensor = compute((const(len(values), _INT64),), element, name=name, tag=INJECTIVE)
     return made
 
 
@@ -81,10 +95,10 @@ def sequence(
     """The numbers from `first` on in steps, computed as int64 or float64 and converted once."""
     wide = _INT64 if first.dtype.is_integer and by.dtype.is_integer else _FLOAT64
 
-    def element(i: Var) -> PrimExpr:
-        return converted(converted(first, wide) + converted(by, wide) * converted(i, wide), dtype)
+    def element(ax0: Var) -> PrimExpr:
+        return converted(converted(first, wide) + converted(by, wide) * converted(ax0, wide), dtype)
 
-    made: Tensor = compute(shape, element, name=name, tag=INJECTIVE, varargs_names=["ax0"])
+    made: Tensor = compute(shape, element, name=name, tag=INJECTIVE)
     return made
 
 
@@ -97,10 +111,10 @@ def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float32") -> Any:
 def diagonal(shape: Sequence[PrimExpr], k: PrimExpr, dtype: DataType, name: str) -> Tensor:
     """A matrix of a shape with ones on its `k`-th diagonal."""
 
-    def element(i: Var, j: Var) -> PrimExpr:
-        return select(prim.EQ.make(*_places(i, j, k)), one(dtype), zero(dtype))
+    def element(ax0: Var, ax1: Var) -> PrimExpr:
+        return select(prim.EQ.make(*_places(ax0, ax1, k)), one(dtype), zero(dtype))
 
-    made: Tensor = compute(shape, element, name=name, tag=INJECTIVE, varargs_names=["ax0", "ax1"])
+    made: Tensor = compute(shape, element, name=name, tag=INJECTIVE)
     return made
 
 

@@ -181,6 +181,18 @@ class OnDevice:
     assert 'out_sinfo=R.Tensor((3,), "float32", vdevice="llvm:1")' in made.script()
 
 
+def test_dimensions_become_elements():
+    @I.ir_module
+    class Dimensions:
+        @R.function
+        def main(x: R.Tensor(("n", "m"), "float32")):
+            n, m = T.int64(), T.int64()
+            return R.shape_to_tensor(R.shape([n, m * 2, 7])), R.shape_to_tensor(R.shape([]))
+
+    names = ["shape_to_tensor", "shape_to_tensor1"]
+    check(Dimensions, np.zeros((2, 3), "float32"), names=names)
+
+
 @pytest.mark.parametrize("target", EXECUTORS)
 def test_loops_look_at_whether_a_window_fits_before_they_begin(target):
     mod = from_source("""
