@@ -118,7 +118,11 @@ class _Left:
     def diagnostic(self, is_mistake: bool) -> Diagnostic:
         """The warning, or the mistake."""
         more = f" (and {self.count - 1} more)" if self.count > 1 else ""
-        message = f"`{self.name}` is not legalised: {self.reason.value}{more}"
+        why = (
+            REGISTRY[self.name].reasons.get("compute") if self.reason is Stays.NO_COMPUTE else None
+        )
+        reason = f"{self.reason.value}, for {why}" if why else self.reason.value
+        message = f"`{self.name}` is not legalised: {reason}{more}"
         if is_mistake:
             return Diagnostic("RX0703", message, self.span)
         return Diagnostic("RX0703", message, self.span, severity="warning")

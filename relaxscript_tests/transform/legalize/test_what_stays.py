@@ -35,7 +35,11 @@ REASONS = [
         "`relax.exp` is not legalised: the shape or dtype of a tensor, or the value of a scalar, "
         "is not known (and 1 more)",
     ),
-    (14, 13, "`relax.unique` is not legalised: it has no compute"),
+    (
+        14, 13,
+        "`relax.unique` is not legalised: it has no compute, for the shape of its result depends "
+        "on the elements",
+    ),
 ]  # fmt: skip
 
 
