@@ -15,6 +15,7 @@ from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Call, PrimValue
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.nn.layouts import read_layout
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.operator import op
@@ -30,6 +31,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.image.grid import affine_places, sampled
 
 from .interpolation import cubic_weights, linear_weights, weighted
 
@@ -133,6 +136,21 @@ def _inside(place: Any, size: int, padding: str, aligned: bool) -> Any:
     return np.clip(place, 0, size - 1)
 
 
+@grid_sample.compute()
+def _(
+    context: ComputeContext,
+    data: TETensor,
+    grid: TETensor,
+    method: str,
+    layout: str,
+    padding_mode: str,
+    align_corners: bool,
+) -> TETensor:
+    order = read_layout("layout", layout, "NCDHW" if "D" in layout else "NCHW")
+    made: TETensor = sampled(data, grid, order, context.shape, method, padding_mode, align_corners)
+    return made
+
+
 @grid_sample.attribute_rule
 def _(method: str, layout: str, padding_mode: str, align_corners: bool) -> None:
     for name, value, known in (
@@ -230,6 +248,12 @@ def _coordinates(size: int, aligned: bool) -> Any:
     if aligned:
         return (2 * place - (size - 1)) / max(size - 1, 1)
     return (2 * place + 1 - size) / max(size, 1)
+
+
+@affine_grid.compute()
+def _(context: ComputeContext, data: TETensor, size: Any, align_corners: bool) -> TETensor:
+    made: TETensor = affine_places(data, context.shape, align_corners)
+    return made
 
 
 @affine_grid.prepare_rule

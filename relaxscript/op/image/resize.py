@@ -15,6 +15,7 @@ from relaxscript.ir.relax import Call, PrimValue
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op.nn.layouts import Layout, read_layout
 from relaxscript.op.nn.windows import SPATIAL
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.operator import Operator, op
@@ -27,6 +28,8 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.image.resize import Resizing, resized
 
 from .interpolation import cubic_weights, linear_weights, rounded, weighted
 
@@ -211,10 +214,9 @@ def _settings(
     roi: Any, method: str, mode: str, rounding: str, alpha: float, exclude: int, value: float,
     dtype: DataType | None,
 ) -> dict[str, Any]:  # fmt: skip
-    if rounding == "":
-        rounding = "round" if mode == "align_corners" else "floor"
     return {
-        "roi": roi, "method": method, "mode": mode, "rounding": rounding, "alpha": alpha,
+        "roi": roi, "method": method, "mode": mode, "rounding": _rounding(rounding, mode),
+        "alpha": alpha,
         "exclude": exclude, "extrapolation": value, "dtype": dtype.numpy if dtype else None,
     }  # fmt: skip
 
@@ -250,11 +252,30 @@ def _declare(operator: Operator, axes: int) -> None:
         read_layout("layout", others["layout"], letters)
         _require_roi(others["roi"], mode, axes)
 
+    @operator.compute()
+    def loops(context: ComputeContext, data: TETensor, size: Any, **given: Any) -> Any:
+        order = read_layout("layout", given["layout"], letters)
+        return resized(data, order, context.shape, _resizing(given), context.dtype)
+
     @operator.infer_call_rule
     def rule(context: InferContext, call: Call) -> StructInfo:
         data, size = operator.operand_infos(call, context)
         given = operator.attributes(call)
         return _infer(context, data, size, given, letters)
+
+
+def _resizing(given: dict[str, Any]) -> Resizing:
+    """The attributes of a resizing, as its loops take them."""
+    mode = given["coordinate_transformation_mode"]
+    return Resizing(
+        given["roi"] or (), given["method"], mode, _rounding(given["rounding_method"], mode),
+        given["cubic_alpha"], given["cubic_exclude"], given["extrapolation_value"],
+    )  # fmt: skip
+
+
+def _rounding(rounding: str, mode: str) -> str:
+    """The rounding of places, where it may be left open."""
+    return rounding or ("round" if mode == "align_corners" else "floor")
 
 
 def _require_one(name: str, value: str, known: tuple[str, ...]) -> None:

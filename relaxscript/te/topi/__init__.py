@@ -9,6 +9,7 @@ from . import (
     broadcast,
     elementwise,
     gathering,
+    image,
     joining,
     linear_algebra,
     nn,
@@ -39,6 +40,7 @@ from .transform import *  # noqa: F403
 
 __all__ = [
     "einsum",
+    "image",
     "nn",
     "tag",
     *broadcast.__all__,
