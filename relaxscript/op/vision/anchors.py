@@ -11,6 +11,7 @@ from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.operator import op
@@ -23,7 +24,9 @@ from relaxscript.opdef.shapes import (
     require_inside,
     tensor_of,
 )
+from relaxscript.te import Tensor as TETensor
 
+from .anchor_loops import boxes_of, scores_of
 from .operands import axes_of, require_length
 
 __all__ = ["multibox_transform_loc"]
@@ -86,6 +89,23 @@ def _softmax(logits: Any) -> Any:
     wide = logits.astype(np.float64)
     powers = np.exp(wide - wide.max(axis=0, keepdims=True))
     return powers / powers.sum(axis=0, keepdims=True)
+
+
+@multibox_transform_loc.compute(ulp=4, sums=4)
+def _(
+    context: ComputeContext,
+    cls_pred: TETensor,
+    loc_pred: TETensor,
+    anchor: TETensor,
+    clip: bool,
+    threshold: float,
+    variances: tuple[float, ...],
+    keep_background: bool,
+) -> tuple[TETensor, TETensor]:
+    samples, _, count = cls_pred.shape
+    shape = (samples, count, number(4))
+    boxes = boxes_of(loc_pred, anchor, shape, cls_pred.dtype, clip, variances)
+    return boxes, scores_of(cls_pred, threshold, keep_background)
 
 
 @multibox_transform_loc.attribute_rule

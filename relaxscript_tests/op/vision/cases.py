@@ -17,6 +17,7 @@ def floats(shape: tuple[int, ...], values: Any) -> Value:
 
 
 REGIONS = floats((3, 5), [[0, 1, 0, 4, 3], [1, -3, 2, 3, 2.5], [1, 3, 3, 1, 9]])
+WILD = (0.5, 1.0, 0.0, -2.0, float("inf"), float("-inf"), float("nan"))
 NUMBER = Value(np.array(2, "int64"), TensorStructInfo((), "int64"))
 LIMITS = NUMBER, floats((), 0.25), floats((), 0)
 
@@ -51,6 +52,7 @@ CASES: dict[str, list[Any]] = {
         (T((2, 3, 5)), T((2, 20)), T((1, 5, 4))),
         (T((1, 2, 3)), T((1, 12)), T((1, 3, 4)), True, 0.25, [0.5, 0.5, 0.25, 0.25], False),
         (T((0, 3, 5)), T((0, 20)), T((1, 5, 4))),
+        (T((2, 3, 5), values=WILD), T((2, 20), values=WILD), T((1, 5, 4), values=WILD), True, 0.1),
     ],
     "vision.roi_align": [
         (T((2, 3, 4, 5)), REGIONS, (2, 3), 1.0),
