@@ -476,7 +476,7 @@ NOTATION = set(
     func_attr func_name func_ret_struct_info func_ret_value
     const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr
     device cpu cuda ext_dev gpu hexagon metal opencl rocm vpi vulkan webgpu
-    DTensor device_mesh
+    DTensor device_mesh dist.DTensor dist.device_mesh dist.call_tir dist.const
     call_packed dot emit_te linear nn.attention_bias nn.embedding nn.relu6
     """.split()
 )

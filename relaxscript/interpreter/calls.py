@@ -27,8 +27,10 @@ from relaxscript.op.calls import (
     call_tir_with_grad,
 )
 from relaxscript.op.device import to_vdevice
+from relaxscript.op.dist import call_tir_local_view
 from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 from relaxscript.op.results import in_their_places, inplace_indices, returned_in_place
+from relaxscript.op.shards import require_one_device
 from relaxscript.runtime import Closure, PackedFunc
 from relaxscript.runtime.builtins import (
     BUILTINS,
@@ -57,7 +59,7 @@ __all__ = ["apply", "call_operator", "evaluated_operands"]
 def evaluated_operands(call: relax.Call) -> tuple[relax.Expr, ...]:
     """The operands of an operator that are values to it: not PrimFuncs, and no scalar by itself."""
     match call.op:
-        case call_tir.op | call_tir_with_grad.op | call_tir_inplace.op:
+        case call_tir.op | call_tir_with_grad.op | call_tir_inplace.op | call_tir_local_view.op:
             return call.args[1:]
         case compute_prim_value.op:
             return ()
@@ -79,6 +81,9 @@ def call_operator(  # noqa: C901
         case call_pure_packed.op:
             return (yield from apply(args[0], args[1:], call.span, env))
         case call_tir.op | call_tir_with_grad.op:
+            return _call_tir(call, args, env)
+        case call_tir_local_view.op:
+            require_one_device(call.sinfo_args, call.span)
             return _call_tir(call, args, env)
         case call_tir_inplace.op:
             return _call_tir_inplace(call, args, env)

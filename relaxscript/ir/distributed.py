@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DeviceMesh", "Placement", "PlacementMistake", "PlacementSpec", "PlacementSpecKind",
-    "as_placement", "placement_mistake",
+    "as_placement", "placement_mistake", "shard_counts",
 ]  # fmt: skip
 
 
@@ -203,6 +203,15 @@ def as_placement(value: Any) -> Any:
     return Placement.from_text(value) if isinstance(value, str) else value
 
 
+def shard_counts(mesh: DeviceMesh, placement: Placement) -> dict[int, int]:
+    """The number of parts into which a placement cuts each axis of a tensor that it cuts."""
+    counts: dict[int, int] = {}
+    for spec, size in zip(placement.dim_specs, mesh.shape):
+        if spec.axis >= 0:
+            counts[spec.axis] = counts.get(spec.axis, 1) * size
+    return counts
+
+
 class PlacementMistake(NamedTuple):
     """A reason why a tensor cannot lie on a mesh as it is said to; `fix` is another placement."""
 
@@ -229,11 +238,7 @@ def placement_mistake(
             f"the mesh has {quantity(axes, 'axis')}",
             f'write `"{whole}"`', f'"{whole}"',
         )  # fmt: skip
-    parts: dict[int, int] = {}
-    for spec, size in zip(specs, mesh.shape):
-        if spec.axis >= 0:
-            parts[spec.axis] = parts.get(spec.axis, 1) * size
-    for axis, count in parts.items():
+    for axis, count in shard_counts(mesh, placement).items():
         if -1 < tensor.ndim <= axis:
             return PlacementMistake(
                 f'the placement "{placement}" cuts axis {axis}, and the rank of the tensor is '

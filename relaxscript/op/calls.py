@@ -15,6 +15,7 @@ from relaxscript.ir.relax import Attrs, Call, Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.opdef.composite import composite_op
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.distributed import global_view, require_one_mesh
 from relaxscript.opdef.gradient import GradientContext, Gradients, te_gradient
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operands import convert_callee, convert_operand, convert_sinfo
@@ -87,7 +88,9 @@ def _check_call(context: InferContext, call: Call, operator: Operator) -> Struct
     require_allocatable(out_sinfo)
     infos = operator.operand_infos(call, context)
     given = prim_func_calls.name_arguments(infos[1])
-    prim_func_calls.check(context, callee, given, infos[2], named_results(out_sinfo))
+    require_one_mesh([*given, ("out_sinfo", out_sinfo)])
+    whole = [(name, global_view(info)) for name, info in given]
+    prim_func_calls.check(context, callee, whole, infos[2], named_results(out_sinfo))
     return out_sinfo
 
 

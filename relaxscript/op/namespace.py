@@ -10,12 +10,14 @@ from . import (
     binary,
     builtin,
     calls,
+    ccl,
     collapse_sum,
     comparison,
     contraction,
     create,
     datatype,
     device,
+    dist,
     gather_scatter,
     grad,
     image,
@@ -73,10 +75,10 @@ _FAMILIES = (
     scan, search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
-    "builtin", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",
+    "builtin", "ccl", "dist", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",
     *(name for family in _FAMILIES for name in family.__all__),
 ]  # fmt: skip
 
-for _space in (builtin, grad, image, inspect, memory, nn, random, vision, vm):
+for _space in (builtin, ccl, dist, grad, image, inspect, memory, nn, random, vision, vm):
     # A prompt offers the operators, not what their files import.
     vars(_space)["__dir__"] = _space.__all__.copy

@@ -13,6 +13,7 @@ import numpy as np
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Call, Expr, ExternFunc, Var
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     StructInfo,
@@ -120,6 +121,8 @@ def flat(out_sinfo: Any) -> list[Any]:
             return [info for item in out_sinfo for info in flat(item)]
         case TupleStructInfo(fields):
             return [info for item in fields for info in flat(item)]
+        case DTensorStructInfo(tensor_sinfo=tensor):  # one worker has all of it
+            return [tensor]
     return [out_sinfo]
 
 
@@ -134,9 +137,9 @@ def named_results(out_sinfo: StructInfo) -> list[tuple[str, Any]]:
 def arrange_results(out_sinfo: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
     """One array where one tensor is described, else the tuple that is described."""
     match out_sinfo:
-        case TensorStructInfo():
+        case TensorStructInfo() | DTensorStructInfo():
             return arrays.pop(0)
-        case (TensorStructInfo() | TupleStructInfo() as only,):
+        case (TensorStructInfo() | DTensorStructInfo() | TupleStructInfo() as only,):
             return arrange_results(only, arrays)
         case TupleStructInfo(fields):
             return tuple(arrange_results(item, arrays) for item in fields)

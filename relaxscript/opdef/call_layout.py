@@ -15,6 +15,7 @@ import numpy as np
 from relaxscript.arguments import missing_arguments, too_many_arguments
 from relaxscript.ir.relax import Call, Expr, Op, ShapeExpr, Tuple
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
@@ -23,6 +24,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.runtime.values import prim_dtype, prim_value
 
+from .distributed import DistributedOperand
 from .operands import wrong_kind
 from .parameters import Parameter
 
@@ -174,6 +176,8 @@ def _tensor(name: str, wants: str, info: StructInfo) -> StructInfo:
         return info
     if isinstance(info, PrimStructInfo) and wants == "scalar":
         return TensorStructInfo.make(ShapeExpr.make(()), info.dtype, None, 0)
+    if isinstance(info, DTensorStructInfo):
+        raise DistributedOperand(name, "is a distributed tensor", wanted="a tensor", code="RX0201")
     raise wrong_kind(name, info, "tensor")
 
 

@@ -33,6 +33,8 @@ MEANINGS = {
     "Value": "a value",
     "Values": "a tuple of values",
     "VirtualDevice": "a virtual device of the module",
+    "Mesh": "a mesh of devices, by its name in the module",
+    "MeshPlacement": "a placement on the mesh",
     "bool": "True or False",
     "float": "a number",
     "int": "an integer",

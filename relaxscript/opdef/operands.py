@@ -31,6 +31,7 @@ from relaxscript.ir.relax import (
     Tuple,
 )
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     StructInfo,
@@ -117,7 +118,7 @@ def dtype_among(values: Iterable[Any]) -> DataType | None:
         if array and (dtype := _data_type(value)) is not None:
             return dtype
         info = struct_info_of_leaf(value) if isinstance(value, Expr) else None
-        if isinstance(info, (TensorStructInfo, PrimStructInfo)):
+        if isinstance(info, (TensorStructInfo, PrimStructInfo, DTensorStructInfo)):
             return info.dtype
     return None
 

@@ -43,6 +43,7 @@ from . import eager, operands
 from .call_layout import CallLayout
 from .compute import Accuracy
 from .context import InferContext
+from .distributed import DistributedOperand, infer_distributed
 from .documentation import documentation
 from .parameters import Parameter, convert_attribute, read_parameters, signature_of
 from .traits import Trait, read_traits
@@ -401,6 +402,12 @@ class Operator:
         Raises `OperandError` for operands that never go together. Gives `context.require` a
         `DeferredCheck` for what depends on the values of shape variables.
         """
+        try:
+            return self._infer_plain(call, context)
+        except DistributedOperand:
+            return infer_distributed(self, call, context)
+
+    def _infer_plain(self, call: Call, context: InferContext) -> StructInfo:
         args = call.args
         rule: Callable[..., StructInfo] | None = self.rules.get("infer")
         if rule is None or len(args) != self._plain:

@@ -19,6 +19,7 @@ from relaxscript.arguments import REQUIRED, ArgumentError, Formal, Signature
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
+from relaxscript.ir.distributed import DeviceMesh, Placement, as_placement
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
@@ -37,6 +38,8 @@ __all__ = [
     "DTypeValue",
     "Device",
     "Floats",
+    "Mesh",
+    "MeshPlacement",
     "Packed",
     "Parameter",
     "ResultInfo",
@@ -89,6 +92,8 @@ VirtualDevice: TypeAlias = Annotated[VDevice, "VirtualDevice"]
 Device: TypeAlias = Annotated[VDevice, "Device"]
 # Names and values that a script can say; written as a dict.
 Attributes: TypeAlias = Annotated[Mapping[str, Any], "Attributes"]
+Mesh: TypeAlias = Annotated[DeviceMesh, "Mesh"]
+MeshPlacement: TypeAlias = Annotated[Placement, "MeshPlacement"]
 
 # annotation -> (kind of parameter, what the operand must be)
 ANNOTATIONS: Mapping[str, tuple[str, str]] = {
@@ -356,6 +361,23 @@ def _mapping(parameter: Parameter, value: Any) -> relax.Attrs:
         raise _refusal(parameter, value, wanted) from None
 
 
+def _mesh(parameter: Parameter, value: Any) -> DeviceMesh:
+    if isinstance(value, DeviceMesh):
+        return value
+    raise _refusal(parameter, value, "a mesh of devices, such as `R.device_mesh((2,), [0, 1])`")
+
+
+def _placement(parameter: Parameter, value: Any) -> Placement:
+    wanted = 'a placement, such as "S[0], R"'
+    try:
+        found = as_placement(value)
+    except ValueError:
+        raise _refusal(parameter, value, wanted) from None
+    if not isinstance(found, Placement):
+        raise _refusal(parameter, value, wanted)
+    return found
+
+
 _Conversion = Callable[[Parameter, Any], Any]
 
 
@@ -375,6 +397,8 @@ _PLAIN: Mapping[str, _Conversion] = {
     "VirtualDevice": _vdevice,
     "Device": _device,
     "Attributes": _mapping,
+    "Mesh": _mesh,
+    "MeshPlacement": _placement,
 }
 _CONVERSIONS = {
     **_PLAIN,

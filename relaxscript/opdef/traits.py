@@ -58,6 +58,9 @@ class Trait(str, Enum):
     MIXED_FOLLOW = "mixed_follow"
     """In mixed precision it computes with the lower dtype if its operands come in it."""
 
+    OWN_TENSORS = "own_tensors"
+    """The operands are a worker's own tensors, and no distributed ones."""
+
     AS_IS = "as_is"
     """What the meaning gives is the value, untouched: it is not made a new array."""
 

@@ -98,6 +98,8 @@ __all__ = [
     "str",
     "tuple",
     "builtin",
+    "ccl",
+    "dist",
     "grad",
     "image",
     "inspect",
@@ -478,6 +480,40 @@ def call_tir_with_grad(
     one.
     """
 
+class ccl:
+    """Operators by which workers that run the same program exchange tensors.
+
+    Each worker has a tensor of its own. A program that is run here is one worker, number 0, of one: it
+    reduces what is its own, and keeps what it would send to itself. Source: TVM `relax.op.ccl`.
+    """
+
+    @staticmethod
+    def allgather(x: Any, num_workers: Any, in_group: Any = True) -> Any:
+        """The tensors of all workers one behind the other along axis 0, which each of them gets.
+
+        With `in_group` the workers of a group are meant, else all. What other workers have is not known
+        to one that runs alone, so `num_workers` above 1 fails when it runs.
+        """
+
+    @staticmethod
+    def allreduce(x: Any, op_type: Any = "sum", in_group: Any = True) -> Any:
+        """The tensors of all workers reduced to one, which each of them gets.
+
+        `op_type` is "sum", "prod", "min", "max" or "avg". With `in_group` the workers of a group are
+        meant, else all. One worker reduces its own tensor only, which is the result.
+        """
+
+    @staticmethod
+    def broadcast_from_worker0(x: Any) -> Any:
+        """The tensor of worker 0, which each worker gets; `x` is read on that worker only."""
+
+    @staticmethod
+    def scatter_from_worker0(x: Any, num_workers: Any, axis: Any = 0) -> Any:
+        """The part of a worker of the tensor of worker 0, cut evenly along `axis`.
+
+        A worker that runs alone is number 0, and gets the first part.
+        """
+
 def ceil(x: Any) -> Any:
     """Rounded up to an integer."""
 
@@ -532,6 +568,52 @@ def dequantize(
 
     `scale` and `zero_point` are of rank 0, or have one element for each along `axis`.
     """
+
+class dist:
+    """Operators on distributed tensors, which lie on meshes of devices (`R.DTensor`).
+
+    A distributed tensor is one tensor, wherever its parts are: to place it otherwise changes no value.
+    A program that is run here is one worker, which has all of each. Source: TVM
+    `relax.op.distributed`.
+    """
+
+    @staticmethod
+    def annotate_sharding(value: Any, device_mesh: Any, placement: Any) -> Any:
+        """The tensor itself, which is wanted on a mesh of devices in some placement.
+
+        It says nothing of the result: whoever propagates shardings through a program reads it.
+        """
+
+    @staticmethod
+    def call_tir(*args: Any, kwargs: Any) -> Any:
+        """Call a PrimFunc of the module on whole distributed tensors: `R.call_tir` of such."""
+
+    @staticmethod
+    def call_tir_local_view(gvar: Any, args: Any, out_sinfo: Any, tir_vars: Any = None) -> Any:
+        """Call a PrimFunc of the module on each device, on its parts of distributed tensors.
+
+        `out_sinfo` describes whole results, of which the PrimFunc writes the part of its device. A
+        worker that runs alone is one device: a mesh of more fails.
+        """
+
+    @staticmethod
+    def const(*args: Any, kwargs: Any) -> Any:
+        """A constant as a distributed tensor, which `struct_info` places: an `R.dist.redistribute`."""
+
+    @staticmethod
+    def redistribute(value: Any, device_mesh: Any, placement: Any) -> Any:
+        """The same distributed tensor in another placement, or on another mesh.
+
+        A tensor that every worker has, such as a constant, is placed as well.
+        """
+
+    @staticmethod
+    def redistribute_replica_to_shard(input: Any, num_workers: Any, axis: Any) -> Any:
+        """The part of a worker of a tensor that each worker has, cut evenly along `axis`.
+
+        Of a distributed tensor, which all devices of a mesh with one axis have, it is the same tensor,
+        sharded: `R.dist.redistribute`. A worker that runs alone is number 0, and gets the first part.
+        """
 
 def divide(x1: Any, x2: Any) -> Any:
     """The quotient `x1 / x2`; that of integers is rounded towards zero, as in C."""

@@ -15,7 +15,12 @@ import numpy as np
 from relaxscript.analysis import function_struct_info
 from relaxscript.errors import VMError
 from relaxscript.ir.prim import Var
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.runtime import Closure, DeviceTensor, Prim, Shape
 from relaxscript.runtime.coercion import coerce_argument
@@ -167,6 +172,8 @@ def result_struct_infos(info: StructInfo) -> list[TensorStructInfo]:
             return [tensor for field in fields for tensor in result_struct_infos(field)]
         case TensorStructInfo():
             return [info]
+        case DTensorStructInfo(tensor_sinfo=tensor):  # one worker has all of it
+            return [tensor]
     return []
 
 

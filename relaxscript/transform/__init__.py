@@ -18,6 +18,7 @@ from .lower.compute_prim_value import ComputePrimValue
 from .lower.lambda_lift import LambdaLift
 from .lower.lower_alloc_tensor import LowerAllocTensor
 from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
+from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.remove_redundant_checks import RemoveRedundantChecks
 from .lower.remove_unused_checks import RemoveUnusedChecks
 from .lower.vm_shape_lower import VMShapeLower
@@ -51,10 +52,10 @@ from .vdevice.update_vdevice import UpdateVDevice
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "FunctionPass", "KillAfterLastUse",
-    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "ModulePass",
-    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
-    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow", "UpdateVDevice",
-    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
+    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
+    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -25,6 +25,7 @@ from .lower.compute_prim_value import ComputePrimValue
 from .lower.lambda_lift import LambdaLift
 from .lower.lower_alloc_tensor import LowerAllocTensor
 from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
+from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.vm_shape_lower import VMShapeLower
 from .memory.kill_after_last_use import KillAfterLastUse
 from .normalize.normalize import Normalize
@@ -74,12 +75,12 @@ def default_build_pipeline() -> Sequential:
 
 def zero_build_pipeline() -> Sequential:
     """The passes that `build` runs where it is told "zero": those of `zero`, then `default`."""
-    return Sequential([zero_pipeline(), default_pipeline()], name="zero_build")
+    return Sequential([LowerToOneWorker(), zero_pipeline(), default_pipeline()], name="zero_build")
 
 
 def _write_out_calls() -> list[Pass]:
     return [
-        Normalize(), RealizeVDevice(), ToNonDataflow(), LambdaLift(direct=True),
+        Normalize(), LowerToOneWorker(), RealizeVDevice(), ToNonDataflow(), LambdaLift(direct=True),
         RemovePurityChecking(), CallTIRRewrite(),
     ]  # fmt: skip
 

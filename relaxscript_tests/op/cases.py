@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.ir import relax
+from relaxscript.ir.distributed import DeviceMesh
 from relaxscript.ir.module import VDevice
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     TensorStructInfo,
@@ -81,6 +83,13 @@ OBJECT = ObjectStructInfo()
 UNARY = [(T((2, 3)),), (T(()),), (T((0, 3)),), (T((4, 1, 3)),)]
 # NaN, infinities and what is equal: `R.max` and the places of extremes tell them apart.
 SPECIAL = (float("nan"), float("inf"), float("-inf"), 0.0, 1.0)
+MESH = DeviceMesh((2,), (0, 1))
+ON_MESH = Value(
+    np.ones((4, 3), "float32"), DTensorStructInfo(TensorStructInfo((4, 3), "float32"), MESH, "R")
+)
+ON_DEVICE = Value(
+    np.ones((2, 3), "float32"), DTensorStructInfo(FLOAT, DeviceMesh((1,), (0,)), "S[0]")
+)
 BINARY = [
     (T((2, 3)), T((2, 3))),
     (T((2, 3)), T((3,))),
@@ -283,6 +292,13 @@ CASES: dict[str, list[Any]] = {
         ("with_state", (T((2, 3), "float32"),)),
     ],
     "to_vdevice": [(T((2, 3)), "llvm:0"), ((T((2,)), (T(()),)), "llvm:0")],
+    "ccl.allreduce": [(T((2, 3)),), (T(()), "max", False)],
+    "ccl.allgather": [(T((2, 3)), 1), (T((0, 3)), 1, False)],
+    "ccl.scatter_from_worker0": [(T((4, 3)), 2), (T((2, 6)), 3, -1), (T((0, 3)), 2)],
+    "dist.annotate_sharding": [(T((4, 3)), MESH, "S[0]"), (ON_MESH, MESH, "R")],
+    "dist.redistribute": [(ON_MESH, MESH, "S[0]"), (relax.Constant(np.ones((2, 3))), MESH, "S[0]")],
+    "dist.redistribute_replica_to_shard": [(T((4, 3)), 2, 0), (T((2, 6)), 3, -1)],
+    "dist.call_tir_local_view": [(GLOBAL["scale"], (ON_DEVICE,), ON_DEVICE.info)],
     "hint_on_device": [(T((2, 3)), VDevice("cpu", 1)), (T(()), VDevice("cuda", 0), "shared")],
     "strided_slice": [
         (T((4, 3)), [0], [1], [3]),

@@ -15,6 +15,7 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
@@ -113,6 +114,8 @@ def disagreement(info: StructInfo, value: Any) -> str | None:
             return None
         case TensorStructInfo():
             return _tensor_disagreement(info, value)
+        case DTensorStructInfo(tensor_sinfo=tensor):
+            return _tensor_disagreement(tensor, value)
         case TupleStructInfo(fields):
             if type(value) is not tuple or len(value) != len(fields):
                 return f"{value!r} is not a tuple of {len(fields)}"
@@ -292,6 +295,9 @@ def is_more_general(general: StructInfo, special: StructInfo) -> bool:
             return general.ndim in (-1, special.ndim) and (
                 general.values is None or same_sizes(general.values, special.values)
             )
+        case DTensorStructInfo(whole, mesh, placement), DTensorStructInfo(part):
+            alike = (mesh, placement) == (special.device_mesh, special.placement)
+            return alike and is_more_general(whole, part)
         case TupleStructInfo(a), TupleStructInfo(b):
             return len(a) == len(b) and all(is_more_general(x, y) for x, y in zip(a, b))
         case PrimStructInfo(), PrimStructInfo():

@@ -212,7 +212,10 @@ def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None
     offered = set(namespace.__all__) - set(rooms)
     offered |= {f"{room}.{name}" for room in rooms for name in rooms[room].__all__}
     named = {o.script_name for o in REGISTRY.values()}
-    composites = {"linear", "call_packed", "nn.attention_bias", "nn.embedding", "nn.relu6"}
+    composites = {
+        "linear", "call_packed", "dist.call_tir", "dist.const", "nn.attention_bias",
+        "nn.embedding", "nn.relu6",
+    }  # fmt: skip
     assert offered == named | composites
     for name in offered:
         home = rooms.get(name.partition(".")[0], R)

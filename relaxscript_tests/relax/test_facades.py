@@ -21,10 +21,13 @@ from relaxscript_tests.architecture import FACADES, PACKAGE, ROOT
 # Where the public names of each facade are at home, where that is one module.
 HOMES = {
     "relax.analysis": "analysis",
+    "relax.distributed": "distributed",
     "relax.expr": "ir.relax",
     "relax.ir.instrument": "ir.instrument",
     "relax.op": "op.namespace",
     "relax.op.builtin": "op.builtin",
+    "relax.op.ccl": "op.ccl",
+    "relax.op.distributed": "op.dist",
     "relax.op.grad": "op.grad",
     "relax.op.image": "op.image",
     "relax.op.inspect": "op.inspect",

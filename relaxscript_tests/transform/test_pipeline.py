@@ -119,8 +119,8 @@ def test_a_pipeline_is_printed_with_what_its_passes_do():
 
 def test_a_pipeline_says_which_passes_it_runs():
     assert repr(get_pipeline("default")) == (
-        "<pipeline default: Normalize, RealizeVDevice, ToNonDataflow, LambdaLift, "
-        "RemovePurityChecking, CallTIRRewrite, VMShapeLower, LowerRuntimeBuiltin>"
+        "<pipeline default: Normalize, LowerToOneWorker, RealizeVDevice, ToNonDataflow, "
+        "LambdaLift, RemovePurityChecking, CallTIRRewrite, VMShapeLower, LowerRuntimeBuiltin>"
     )
     assert str(Sequential([], name="none")) == "<pipeline none: no passes>"
 

@@ -6,8 +6,10 @@ from . import (
     base,
     binary,
     builtin,
+    ccl,
     create,
     datatype,
+    distributed,
     grad,
     image,
     index,
@@ -43,8 +45,9 @@ from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
 
 __all__ = [
-    "base", "binary", "builtin", "create", "datatype", "grad", "image", "index", "inspect",
-    "linear_algebra", "manipulate", "memory", "nn", "qdq", "random", "search", "set", "sorting",
+    "base", "binary", "builtin", "ccl", "create", "datatype", "distributed", "grad", "image",
+    "index", "inspect", "linear_algebra", "manipulate", "memory", "nn", "qdq", "random", "search",
+    "set", "sorting",
     "statistical", "ternary", "unary", "vision", "vm", *base.__all__, *binary.__all__,
     *create.__all__, *datatype.__all__, *index.__all__, *linear_algebra.__all__,
     *manipulate.__all__, *qdq.__all__, *search.__all__, *set.__all__, *sorting.__all__,

@@ -8,9 +8,11 @@ from typing import Any
 
 from relaxscript.arguments import REQUIRED
 from relaxscript.ir import prim
+from relaxscript.ir.distributed import DeviceMesh
 from relaxscript.ir.module import Target, VDevice
 from relaxscript.ir.relax import Expr, ShapeExpr
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
@@ -82,8 +84,10 @@ class _Guess:
             if wants == "tensor" and self.first in fitting and self.choices.chance(50):
                 return self.first  # many operands have one shape
         value = self.choices.pick(fitting[-12:])
-        if model is None and isinstance(value.struct_info, TensorStructInfo):
-            self.first, self.model = value, value.struct_info
+        if model is None:
+            whole = _whole(value.struct_info)
+            if isinstance(whole, TensorStructInfo):
+                self.first, self.model = value, whole
         return value
 
     def several(self, parameter: Parameter) -> Any:
@@ -149,6 +153,12 @@ class _Guess:
     def device(self) -> VDevice:
         return VDevice(Target("cpu"), self.choices.integer(0, 1))
 
+    def mesh(self) -> DeviceMesh:
+        return self.choices.pick((DeviceMesh((2,), (0, 1)), DeviceMesh((1,), (3,))))
+
+    def placement(self) -> str:
+        return self.choices.pick(("R", "S[0]", "S[1]"))
+
 
 _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "int": _Guess.integer,
@@ -158,10 +168,17 @@ _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "bool": _Guess.truth,
     "DType": _Guess.dtype,
     "Device": _Guess.device,
+    "Mesh": _Guess.mesh,
+    "MeshPlacement": _Guess.placement,
 }
 
 
+def _whole(info: StructInfo) -> StructInfo:
+    return info.tensor_sinfo if isinstance(info, DTensorStructInfo) else info
+
+
 def _is(info: StructInfo, wants: str) -> bool:
+    info = _whole(info)
     match wants:
         case "tensor":
             return isinstance(info, TensorStructInfo)
@@ -173,4 +190,5 @@ def _is(info: StructInfo, wants: str) -> bool:
 
 
 def _dtype(info: StructInfo) -> Any:
+    info = _whole(info)
     return info.dtype if isinstance(info, (TensorStructInfo, PrimStructInfo)) else None

@@ -87,7 +87,7 @@ class CallTIRRewrite(FunctionPass):
     Source: TVM `relax.transform.CallTIRRewrite`.
     """
 
-    required = ("ToNonDataflow", "RemovePurityChecking")
+    required = ("LowerToOneWorker", "ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         return _ResultAllocator(mod).function(func)

@@ -30,6 +30,7 @@ from relaxscript.script.parser.annotation import (
     parse_annotation,
 )
 from relaxscript.script.parser.argument_errors import argument_error
+from relaxscript.script.parser.device_mesh import known_mesh
 from relaxscript.script.parser.diagnostics import UNKNOWN, Failed, Failures, PartlyFailed
 from relaxscript.script.parser.dimensions import plain
 from relaxscript.script.parser.expression import parse_expr, parse_iterable
@@ -263,6 +264,8 @@ def _find_named(cx: RelaxContext, made: OperatorCall) -> None:
             given[key] = _named_dimensions(cx, given[key], places[key] if known else node)
         elif parameter.annotation == "VirtualDevice":
             given[key] = _vdevice_named(cx, parameter, given[key], places.get(key, node))
+        elif parameter.annotation == "Mesh":
+            given[key] = known_mesh(cx, given[key], places.get(key, node))
         elif parameter.wants == "function":
             given[key] = _function_named(cx, given[key], places.get(key, node))
 
