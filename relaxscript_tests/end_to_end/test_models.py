@@ -25,6 +25,7 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_allclose_tree
 from relaxscript.transform import LegalizeOps
 from relaxscript_tests.end_to_end.executors import EXECUTORS
+from relaxscript_tests.end_to_end.models.detection import detection
 from relaxscript_tests.end_to_end.models.lstm import lstm
 from relaxscript_tests.end_to_end.models.resnet18 import resnet18
 from relaxscript_tests.end_to_end.models.transformer import transformer
@@ -52,6 +53,12 @@ MODELS = {
         resnet18,
         {"width": 8, "image": 16, "classes": 10},
         {"width": 64, "image": 224, "classes": 1000},
+    ),
+    "detection": Model(
+        detection,
+        {"width": 8, "image": 4, "anchors": 3, "classes": 4},
+        {"width": 64, "image": 32, "anchors": 9, "classes": 10},
+        frozenset({"relax.vision.all_class_non_max_suppression"}),
     ),
 }
 
