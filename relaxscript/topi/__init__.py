@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .te import topi
-from .te.topi import *  # noqa: F403
+from relaxscript.te import topi
+from relaxscript.te.topi import *  # noqa: F403
 
 __all__ = [*topi.__all__]
