@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript import topi
 from relaxscript.errors import RelaxWarning
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import ShapeExpr, Var, VarBinding
@@ -270,3 +271,27 @@ def test_a_shape_variable_is_called_by_its_name_in_what_mentions_it():
     text = check(ib.get())
     assert 'x: R.Tensor(("rows", 2), "float32")' in text
     assert "twice: " in text
+
+
+def test_tensor_expressions_are_prim_funcs_of_the_module():
+    with IRBuilder() as ib, I.ir_module():
+        with R.function():
+            R.func_name("exp")
+            x = R.arg("x", R.Tensor(("n", 4), "float32"))
+            with R.dataflow() as df:
+                a = R.emit(R.emit_te(topi.exp, x))
+                b = R.emit(R.emit_te(topi.exp, a, primfunc_attrs={"level": 1}))
+                R.output(b)
+            (b,) = df.output_vars
+            R.func_ret_value(R.emit(R.emit_te(topi.add, b, x)))
+        with R.function():
+            R.func_name("main")
+            x = R.arg("x", R.Tensor(("n", 4), "float32"))
+            R.func_ret_value(R.emit(R.emit_te(topi.exp, x)))
+    made = ib.get()
+    check(made)
+    names = [var.name_hint for var in made.functions]
+    assert sorted(names) == ["add", "exp", "exp_1", "exp_2", "main"]
+    x = np.ones((2, 4), "float32")
+    np.testing.assert_allclose(rx.jit(made).main(x), np.exp(x), rtol=1e-6)
+    np.testing.assert_allclose(rx.jit(made).exp(x), np.exp(np.exp(x)) + x, rtol=1e-6)

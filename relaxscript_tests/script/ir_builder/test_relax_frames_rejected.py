@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relaxscript import topi
 from relaxscript.script.ir_builder import IRBuilder, ir as I, relax as R, tir as T
 from relaxscript.testing import rejected
 
@@ -489,3 +490,36 @@ def test_a_branch_binds_its_value():
         #             ^^^^^^^^ error: RX0106 `R.Then` binds no value
         # help: end it with `R.emit(value)`
             pass
+
+
+# ---------------------------------------------------------------- tensor expressions
+
+
+@rejected
+def test_a_tensor_expression_stands_in_a_function_of_a_module():
+    with IRBuilder(), R.function():
+        x = R.arg("x", TENSOR)
+        R.emit_te(topi.exp, x)
+        # <^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `R.emit_te` makes a PrimFunc, and a function
+        # | on its own has no place for it
+        # help: write the function in `with I.ir_module():`
+
+
+@rejected
+def test_a_tensor_expression_outside_of_any_function():
+    with IRBuilder(), I.ir_module():
+        R.emit_te(topi.exp, R.const(1.0))
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `R.emit_te` belongs in a Relax
+        # | function
+        # help: open one: `with R.function():`
+
+
+@rejected
+def test_a_tensor_expression_that_does_not_fit():
+    with IRBuilder(), I.ir_module(), R.function():
+        R.func_name("main")
+        x = R.arg("x", TENSOR)
+        R.emit_te(topi.matmul, x, x)
+        # <^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0203 `topi.matmul` sums over 3 elements of one
+        # | tensor and 2 of the other
+        # <--------------------------- label: has 2
