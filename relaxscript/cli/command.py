@@ -106,10 +106,15 @@ def command_line() -> CommandParser:
     saved = commands.add_parser("inspect", help="show what a saved program holds, not running it")
     saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
 
-    page = commands.add_parser("explain", help="tell about a kind of mistake, RX0203 or so")
+    page = commands.add_parser(
+        "explain", help="tell about a kind of mistake, RX0203 or so, or an operator"
+    )
     what = page.add_mutually_exclusive_group()
-    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all are listed")
+    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all codes are listed")
     what.add_argument("--all", action="store_true", help="print every page, as Markdown")
+
+    operators = commands.add_parser("ops", help="tell about an operator, R.matmul or so")
+    operators.add_argument("name", nargs="?", metavar="NAME", help="without it, all are listed")
 
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
@@ -137,6 +142,10 @@ def carry_out(args: argparse.Namespace) -> int:
             return inspect_file(args.file)
         case "explain":
             return tell(args.code, all_pages=args.all)
+        case "ops":
+            from .operators import list_operators, tell_operator
+
+            return list_operators() if args.name is None else tell_operator(args.name)
         case _:
             from .doctor import doctor
 
@@ -144,7 +153,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def tell(code: str | None, *, all_pages: bool = False) -> int:
-    """Print the page of a code, the title of every page, or all pages as one of Markdown.
+    """Print the page of a code or an operator, all titles, or all pages of codes as Markdown.
 
     Raises RX0703 for an unknown code.
     """
@@ -153,6 +162,11 @@ def tell(code: str | None, *, all_pages: bool = False) -> int:
 
         print(all_as_markdown())
         return 0
+    if code is not None and not re.match(r"(?i)\s*(RX)?\d+\s*$", code):
+        from .operators import is_operator, tell_operator
+
+        if is_operator(code):
+            return tell_operator(code)
     titles = (page.partition("\n")[0] for page in CODES.values())
     print("\n".join(titles) if code is None else explain(code))
     return 0

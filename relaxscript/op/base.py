@@ -335,11 +335,14 @@ invoke_pure_closure.infer_call_rule(_invoke_infos)
 
 for _operator in (null_value, shape_of, tensor_to_shape, shape_to_tensor, compute_prim_value):
     _operator.lacks("gradient", "its result is no tensor of floats")
+    _operator.lacks("compute", "the machine makes its result, of what it knows of a value")
 
 
 for _operator in (print, assert_op):
     _operator.lacks("gradient", "it is called for its effect")
+    _operator.lacks("compute", "it is called for its effect")
 
 
 for _operator in (make_closure, invoke_closure, invoke_pure_closure):
     _operator.lacks("gradient", "nothing is known of the function that a value holds")
+    _operator.lacks("compute", "it calls a function, or keeps one")

@@ -241,8 +241,11 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 
 call_tir.lacks("gradient", "what a PrimFunc computes is not known: `R.call_tir_with_grad` names it")
+for _operator in (call_tir, call_tir_with_grad):
+    _operator.lacks("compute", "it calls a PrimFunc already")
 for _operator in (call_dps_packed, call_pure_packed, call_builtin_with_ctx):
     _operator.lacks("gradient", "nothing is known of what a packed function computes")
+    _operator.lacks("compute", "nothing is known of what a packed function computes")
 
 
 @composite_op()

@@ -82,3 +82,7 @@ def _device_of(info: StructInfo) -> VDevice | None:
 @hint_on_device.gradient
 def _(context: GradientContext, data: Expr, **options: Any) -> Gradients:
     return (context.grad,)
+
+
+for _operator in (to_vdevice, hint_on_device):
+    _operator.lacks("compute", "the machine moves what it is given to another device")

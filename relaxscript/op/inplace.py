@@ -228,3 +228,5 @@ def _require_no_contradiction(index: int, given: StructInfo, result: StructInfo)
 
 for _operator in (call_tir_inplace, call_inplace_packed):
     _operator.lacks("gradient", "what it overwrites is gone when its gradient is asked for")
+call_tir_inplace.lacks("compute", "it calls a PrimFunc already")
+call_inplace_packed.lacks("compute", "nothing is known of what a packed function computes")

@@ -171,3 +171,4 @@ for _operator in (
     tensor_stride_i,
 ):
     _operator.lacks("gradient", "its result is an integer")
+    _operator.lacks("compute", "the machine makes its result, of what it knows of a tensor")

@@ -77,3 +77,4 @@ def _(context: InferContext, tensor: TensorStructInfo) -> StructInfo:
 
 for _operator in (alloc_storage, alloc_tensor, kill_storage, kill_tensor):
     _operator.lacks("gradient", "passes write it when nothing is left to differentiate")
+    _operator.lacks("compute", "it handles memory, which the machine does")

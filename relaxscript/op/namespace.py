@@ -27,6 +27,7 @@ from . import (
     linear_algebra,
     logical_reduction,
     manipulate,
+    mask,
     memory,
     nn,
     qdq,
@@ -58,6 +59,7 @@ from .inplace import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .logical_reduction import *  # noqa: F403
 from .manipulate import *  # noqa: F403
+from .mask import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
 from .scan import *  # noqa: F403
@@ -71,7 +73,7 @@ from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device,
-    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, qdq, ranges,
+    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask, qdq, ranges,
     scan, search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [

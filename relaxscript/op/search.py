@@ -84,7 +84,7 @@ def _(context: GradientContext, condition: Expr, x1: Expr, x2: Expr) -> Gradient
 
 
 @op(alike=("x",))
-def take(x: Tensor, indices: Scalar, axis: int | None = None, *, mode: str = "fast") -> Tensor:
+def take(x: Tensor, indices: Scalar, axis: int | None = None, mode: str = "fast") -> Tensor:
     """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
 
     Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be

@@ -55,3 +55,4 @@ def _(context: InferContext, obj: StructInfo) -> StructInfo:
 
 for _operator in (alloc_storage, alloc_tensor, kill_object):
     _operator.lacks("gradient", "passes write it when nothing is left to differentiate")
+    _operator.lacks("compute", "it handles memory, which the machine does")

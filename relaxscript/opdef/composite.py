@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relaxscript.arguments import ArgumentError, meant_keyword
 from relaxscript.errors import UnplacedError
 from relaxscript.ir.relax import Expr
 
+from .documentation import Documentation, python_signature
 from .parameters import SYNONYMS, read_parameters, signature_of
+
+if TYPE_CHECKING:
+    import inspect
 
 __all__ = ["CompositeOp", "composite_op"]
 
@@ -26,10 +30,14 @@ class CompositeOp:
         self.script_name = name
         self.__name__ = self.__qualname__ = name.rpartition(".")[2]
         self.__module__ = function.__module__
-        self.__doc__ = function.__doc__
+        self.summary = function.__doc__
         self.parameters = read_parameters(function)
         self._signature = signature_of(f"R.{name}", self.parameters)
         self.function = function
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return python_signature(self.parameters)
 
     def build(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Expr:
         """The expression that is meant; raises `ArgumentError` and `OperandError`."""
@@ -74,6 +82,9 @@ class CompositeOp:
 
     def __repr__(self) -> str:
         return f"R.{self.script_name}"
+
+
+CompositeOp.__doc__ = Documentation(CompositeOp.__doc__)  # type: ignore[assignment]
 
 
 def composite_op(name: str | None = None) -> Callable[[Callable[..., Expr]], CompositeOp]:

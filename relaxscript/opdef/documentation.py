@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from relaxscript.ir.hooks import Hook
 
 from .parameters import Parameter
 
 if TYPE_CHECKING:
+    from .composite import CompositeOp
     from .operator import Operator
 
-__all__ = ["MEANINGS", "documentation"]
+__all__ = ["MEANINGS", "Documentation", "documentation", "further_sections", "python_signature"]
+
+# What only rooms know that print: the example and the gradient of an operator.
+further_sections = Hook("further_sections", "(operator) -> the sections below its parameters")
 
 # What the words of annotations mean to whoever writes a call.
 MEANINGS = {
@@ -42,13 +49,43 @@ MEANINGS = {
 }
 
 
-def documentation(operator: Operator) -> str:
-    """The help of an operator: its meaning, its signature, and what each parameter takes."""
+def documentation(operator: Operator | CompositeOp) -> str:
+    """The page of an operator: meaning, signature, what each parameter takes, example and more."""
     call = f"R.{operator.script_name}{operator.__signature__}"
     parts = [inspect.cleandoc(operator.summary or ""), call]
     width = max((len(parameter.name) for parameter in operator.parameters), default=0)
     lines = [f"{p.name:{width}}  {_describe(p)}".rstrip() for p in operator.parameters]
-    return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
+    if lines:
+        parts.append("\n".join(lines))
+    more: list[str] = further_sections(operator) if further_sections.is_filled else []
+    return "\n\n".join([*parts, *more])
+
+
+class Documentation:
+    """`__doc__` of a class whose objects are operators: of each its page, of the class its own."""
+
+    def __init__(self, of_class: str | None) -> None:
+        self.of_class = of_class
+
+    def __get__(self, operator: Operator | CompositeOp | None, owner: type) -> str | None:
+        if operator is None:
+            return self.of_class
+        return documentation(operator)
+
+    def __set__(self, operator: Operator | CompositeOp, text: str | None) -> None:
+        operator.summary = text
+
+
+def python_signature(parameters: Iterable[Parameter]) -> inspect.Signature:
+    """The signature of an operator as `inspect` has it."""
+    kinds = inspect.Parameter
+    found = []
+    for p in parameters:
+        kind: Any = kinds.KEYWORD_ONLY if p.keyword_only else kinds.POSITIONAL_OR_KEYWORD
+        default = kinds.empty if p.is_required or p.kind == "rest" else p.default
+        kind = kinds.VAR_POSITIONAL if p.kind == "rest" else kind
+        found.append(kinds(p.name, kind, default=default))
+    return inspect.Signature(found)
 
 
 def _describe(parameter: Parameter) -> str:

@@ -44,7 +44,7 @@ from .call_layout import CallLayout
 from .compute import Accuracy
 from .context import InferContext
 from .distributed import DistributedOperand, infer_distributed
-from .documentation import documentation
+from .documentation import Documentation, python_signature
 from .parameters import Parameter, convert_attribute, read_parameters, signature_of
 from .traits import Trait, read_traits
 
@@ -75,21 +75,6 @@ RuleKind = Literal[
     "compute", "gradient", "mixed_precision", "layout",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
-
-
-class _Documentation:
-    """The docstring of an operator, with its signature, as `help` shows it."""
-
-    def __init__(self, of_class: str | None) -> None:
-        self.of_class = of_class
-
-    def __get__(self, operator: Operator | None, owner: type) -> str | None:
-        if operator is None:
-            return self.of_class
-        return documentation(operator)
-
-    def __set__(self, operator: Operator, text: str | None) -> None:
-        operator.summary = text
 
 
 class Operator:
@@ -500,16 +485,7 @@ class Operator:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        import inspect  # not needed to compile anything, and slow to import
-
-        kinds = inspect.Parameter
-        found = []
-        for p in self.parameters:
-            kind: Any = kinds.KEYWORD_ONLY if p.keyword_only else kinds.POSITIONAL_OR_KEYWORD
-            default = kinds.empty if p.is_required or p.kind == "rest" else p.default
-            kind = kinds.VAR_POSITIONAL if p.kind == "rest" else kind
-            found.append(kinds(p.name, kind, default=default))
-        return inspect.Signature(found)
+        return python_signature(self.parameters)
 
     def __repr__(self) -> str:
         return f"R.{self.script_name}"
@@ -518,7 +494,7 @@ class Operator:
         return (operator_named, (self.name,))
 
 
-Operator.__doc__ = _Documentation(Operator.__doc__)  # type: ignore[assignment]
+Operator.__doc__ = Documentation(Operator.__doc__)  # type: ignore[assignment]
 
 
 REGISTRY: dict[str, Operator] = {}

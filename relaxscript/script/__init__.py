@@ -5,9 +5,19 @@ from relaxscript.script import ir as I, relax as R, tir as T
 
 from __future__ import annotations
 
+from relaxscript.opdef.documentation import further_sections as _further_sections
+from relaxscript.opdef.operator import Operator as _Operator
+
 from . import ir, printer, relax, tir, tir as tirx
 from .parser.entry import ir_module
 from .parser.from_source import from_source
 from .printer.show import showing
 
 __all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir", "tirx"]
+
+
+@_further_sections.fill
+def _sections_of_page(operator: _Operator) -> list[str]:
+    from .pages.operator_page import further_sections
+
+    return further_sections(operator)
