@@ -110,6 +110,8 @@ class Operator:
         # Why there is no rule of a kind that others have: the elements of a result whose shape
         # depends on data cannot be computed by loops, for example.
         self.reasons: dict[RuleKind, str] = {}
+        # A call for the page of the operator, as `script/pages/examples.py` says it.
+        self.example: str | None = None
         # How far the compute may be away from the meaning.
         self.accuracy = Accuracy()
         self._signature = signature_of(f"R.{name}", self.parameters)

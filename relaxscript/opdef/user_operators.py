@@ -44,13 +44,15 @@ def op(
     traits: Iterable[str] = (),
     order: tuple[str, ...] = (),
     alike: tuple[str, ...] | None = None,
+    example: str | None = None,
 ) -> Callable[[Callable[..., Any]], Operator]:
     """Define an operator of your own by its meaning, a function of numpy arrays.
 
     Scripts call it as `R.` and its name, which has a dot: "my.swish". The annotations of the
     parameters say what they take; see `relaxscript.opdef`. Who defines a name again, as a notebook
     does, replaces its operator. `traits`, `order` and `alike` are as for ours: what passes ask for,
-    the order of operands in the call, and the operands that share a dtype.
+    the order of operands in the call, and the operands that share a dtype. `example` is for the
+    page of the operator: operands with their dimensions, then a call, "x: n 4; R.my.swish(x)".
 
     Raises `DiagnosticError` (RX0708) for a name, an annotation or a trait that cannot be.
     """
@@ -61,6 +63,7 @@ def op(
             operator = Operator(name, meaning, traits=traits, order=order, alike=alike)
         except (ArgumentError, OperandError) as error:
             raise _refusal(name, error.message or "", error.help) from None
+        operator.example = example
         for parameter in operator.parameters:
             _check_annotation(name, parameter)
         REGISTRY[operator.name] = _USERS[operator.name] = operator

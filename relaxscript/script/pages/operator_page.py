@@ -16,7 +16,6 @@ import numpy as np
 
 from relaxscript.builder import BlockBuilder
 from relaxscript.dtypes import DataType
-from relaxscript.errors import DiagnosticError, UnplacedError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.opdef.composite import CompositeOp
@@ -70,21 +69,28 @@ class Example:
 def example_of(operator: Operator | CompositeOp) -> Example | None:
     """The example of an operator; one without any is called with matrices, where that goes."""
     text = EXAMPLES.get(operator.script_name)
+    if isinstance(operator, Operator) and operator.example is not None:
+        text = operator.example
     if text is not None:
-        *operands, call = text.split("; ")
-        dims: dict[str, prim.Var] = {}
-        return Example(dict(_operand(part, dims) for part in operands), call)
+        return _read(text)
     required = [p for p in operator.parameters if p.is_required]
     if not required or any(p.wants not in ("tensor", "scalar") for p in required):
         return None
-    dims = {}
-    given = dict(_operand(f"{p.name}: n m", dims) for p in required)
-    example = Example(given, f"R.{operator.script_name}({', '.join(given)})")
+    operands = "".join(f"{p.name}: n m; " for p in required)
+    call = f"R.{operator.script_name}({', '.join(p.name for p in required)})"
+    example = _read(operands + call)
     try:
-        _ = example.build().struct_info
-    except (DiagnosticError, UnplacedError):
+        example.build()
+        example.run()
+    except Exception:  # it was a guess, and the rules of users raise what they like
         return None
     return example
+
+
+def _read(text: str) -> Example:
+    *operands, call = text.split("; ")
+    dims: dict[str, prim.Var] = {}
+    return Example(dict(_operand(part, dims) for part in operands), call)
 
 
 def _operand(text: str, dims: dict[str, prim.Var]) -> tuple[str, Operand]:

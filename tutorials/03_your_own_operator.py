@@ -1,0 +1,206 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Your own operator
+#
+# A model may need an operator that Relax has not. You define it in a file of your own, with the
+# decorator by which all operators here are defined: what it computes, what is known of its result,
+# its loops and its gradient. From then on it is one of them: scripts call it and print it, passes
+# know it, mistakes in its operands are told as those of `R.matmul` are.
+#
+# Our example is the *rotary position embedding* of Su et al., "RoFormer" (2021): transformers use
+# it to tell each token where it is. Each row is a token; its features are turned in pairs, by an
+# angle that grows with the place of the row, quickly for the first pairs and slowly for the last.
+
+# %%
+import numpy as np
+
+import relaxscript as rx
+from relaxscript import te, tir
+from relaxscript.opdef import OperandError, Tensor, op, require_dtype
+from relaxscript.script import from_source, ir as I, relax as R
+
+# %% [markdown]
+# ## 1. The meaning
+#
+# The operator begins as a function on numpy arrays. The name has a namespace of yours in front;
+# the annotations say what the parameters take: `Tensor` for operands, and plain types for
+# attributes, which are known when the program is compiled. The example is for its page.
+
+
+# %%
+@op("my.rotary", example="x: n 4; R.my.rotary(x)")
+def rotary(x: Tensor, base: float = 10000.0, inverse: bool = False) -> Tensor:
+    """Each row turned by its place: feature `i` and feature `i + d/2` are turned together.
+
+    Row `t` of `d` features is turned by `t / base ** (2 * i / d)`; with `inverse` the other way.
+    """
+    rows, features = x.shape
+    half = features // 2
+    angles = np.outer(np.arange(rows), base ** (np.arange(half) * -2.0 / features))
+    cos, sin = np.cos(angles), np.sin(angles) * (-1 if inverse else 1)
+    a, b = x[:, :half], x[:, half:]
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=1).astype(x.dtype)
+
+
+# %% [markdown]
+# It computes already. `R.my.rotary` is its name from now on.
+
+# %%
+tokens = np.ones((3, 4), "float32")
+print(R.my.rotary(tokens).round(3))
+
+# %% [markdown]
+# ## 2. What is known of the result
+#
+# A rule of inference gets what is known of each operand and gives what is known of the result:
+# here the same shape and dtype. What does not fit is an `OperandError`, which names the operand and
+# what is wrong with it; the place in the program is found for you.
+
+
+# %%
+@rotary.infer_rule
+def _(context, x, base, inverse):
+    require_dtype("x", x.dtype, "float")
+    if x.ndim not in (-1, 2):
+        raise OperandError("x", f"has rank {x.ndim}", wanted="a matrix", code="RX0203")
+    features = x.dims and x.dims[1]
+    if features is not None and isinstance(features, tir.IntImm) and features.value % 2:
+        raise OperandError(
+            "x",
+            f"has {features.value} features",
+            message="features are turned in pairs",
+            code="RX0203",
+        )
+    return x
+
+
+# %% [markdown]
+# Now a script can use it, and a mistake is told at its place.
+
+# %%
+try:
+    from_source("""
+@R.function
+def main(x: R.Tensor(("n", 7), "float32")):
+    return R.my.rotary(x)
+""")
+except rx.DiagnosticError as error:
+    print(error)
+
+
+# %% [markdown]
+# ## 3. Its loops
+#
+# `compute` says the same as the meaning, element by element, with tensor expressions. It is what
+# `LegalizeOps` makes a PrimFunc of. A compute gives the bits of the meaning unless it says how far
+# away it may be; `ulp` counts units in the last place.
+
+
+# %%
+@rotary.compute(sums=8)
+def _(context, x, base, inverse):
+    rows, features = x.shape
+    half = features // 2
+
+    def element(t, i):
+        pair = te.if_then_else(i < half, i, i - half)
+        exponent = pair.astype("float64") * -2.0 / features.astype("float64")
+        angle = t.astype("float64") * te.power(te.const(base, "float64"), exponent)
+        partner = te.if_then_else(i < half, -x[t, i + half], x[t, i - half])
+        turned = te.sin(angle) * (-1.0 if inverse else 1.0)
+        wide = x[t, i].astype("float64") * te.cos(angle) + partner.astype("float64") * turned
+        return wide.astype(x.dtype)
+
+    return te.compute(x.shape, element, name="T_rotary")
+
+
+# %% [markdown]
+# ## 4. Its gradient
+#
+# The gradient of a turn is the turn back. A rule of gradients is written with operators: it gets
+# the operands of the call, and in `context.grad` the gradient of the loss by its result.
+
+
+# %%
+@rotary.gradient
+def _(context, x, base, inverse):
+    return (R.my.rotary(context.grad, base=base, inverse=not inverse),)
+
+
+# %% [markdown]
+# All of this stands on the page of the operator, which `help` shows; the example is run.
+
+# %%
+help(R.my.rotary)
+
+
+# %% [markdown]
+# ## 5. In a model
+#
+# Attention of one head, whose queries and keys know their places.
+
+
+# %%
+@I.ir_module
+class Head:
+    @R.function
+    def main(
+        q: R.Tensor(("n", 8), "float32"),
+        k: R.Tensor(("n", 8), "float32"),
+        v: R.Tensor(("n", 8), "float32"),
+    ):
+        with R.dataflow():
+            scores = R.matmul(R.my.rotary(q), R.permute_dims(R.my.rotary(k)))
+            weights = R.nn.softmax(R.multiply(scores, R.const(8**-0.5)))
+            out = R.matmul(weights, v)
+            R.output(out)
+        return out
+
+
+Head.show()
+rx.ir.assert_structural_equal(from_source(Head.script()), Head)
+
+# %% [markdown]
+# `LegalizeOps` turns every operator into a PrimFunc, yours as all others: one for both calls.
+
+# %%
+loops = rx.transform.LegalizeOps()(Head)
+print(sorted(gv.name_hint for gv in loops.functions))
+
+# %% [markdown]
+# Both forms run, on numpy's functions and as native code, and give the same.
+
+# %%
+rng = np.random.default_rng(0)
+q, k, v = (rng.standard_normal((5, 8)).astype("float32") for _ in range(3))
+expected = Head.main(q, k, v)
+for target in ("reference", "llvm"):
+    found = rx.jit(loops, target=target).main(q, k, v)
+    error = abs(found - expected).max()
+    assert error < 1e-5, error
+    print(f"loops on {target}: at most {error:.0e} from the meaning")
+
+# %% [markdown]
+# The point of the whole is that only distances matter: when all tokens move on by the same number
+# of places, the scores stay as they are.
+
+# %%
+padded = np.concatenate([np.zeros((3, 8), "float32"), q]), np.concatenate([v[:3], k])
+before = R.my.rotary(q) @ R.my.rotary(k).T
+after = (R.my.rotary(padded[0]) @ R.my.rotary(padded[1]).T)[3:, 3:]
+assert abs(before - after).max() < 1e-5
+print("scores depend on the distance of two tokens, not on their places")
