@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from relaxscript.cli import main
-from relaxscript.op import REGISTRY
 from relaxscript_tests.architecture import ROOT, readable
 
 README = readable("README.md")
@@ -78,7 +77,3 @@ def test_its_one_mistake_is_drawn_as_the_first_page_shows(command):
 def test_its_file_with_several_mistakes_is_told_as_it_says(command):
     status, _, complaints = command("check", "model.py", MISTAKEN)
     assert (status, complaints) == (1, ERRORS)
-
-
-def test_it_has_counted_the_operators():
-    assert f"- **Operators**: {len(REGISTRY)} so far" in README

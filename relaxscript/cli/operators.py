@@ -52,7 +52,7 @@ def short_name(name: str) -> str:
 
 
 def operators() -> Mapping[str, Any]:
-    """What `R.` calls, by the names behind that: operators and compositions of several."""
+    """Operators and compositions of several, by their names behind `R.`."""
     found: dict[str, Any] = {name.removeprefix("relax."): o for name, o in REGISTRY.items()}
     spaces = [("", namespace)]
     while spaces:

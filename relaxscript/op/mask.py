@@ -18,4 +18,4 @@ def masked_fill(x: Tensor, mask: Tensor, value: Scalar) -> Expr:
 
     Stands for `R.where` and `R.full_like`. Source: TVM `relax.op.masked_fill`.
     """
-    return where.build([mask, full_like.build([x, value]), x])  # type: ignore[list-item]
+    return where.build([mask, full_like.build([x, value]), x])

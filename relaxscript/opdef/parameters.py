@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from relaxscript.arguments import REQUIRED, ArgumentError, Formal, Signature
 from relaxscript.dtypes import DataType
@@ -68,10 +67,10 @@ DTYPES = (
 
 # What the body of a meaning sees for a parameter annotated by one of these words. Each is marked
 # with its name, for modules that do not postpone annotations.
-Tensor: TypeAlias = Annotated[npt.NDArray[Any], "Tensor"]
+Tensor: TypeAlias = Annotated[np.ndarray[Any, Any], "Tensor"]
 # A tensor, or a scalar that stands for one of rank 0.
-Scalar: TypeAlias = Annotated[npt.NDArray[Any], "Scalar"]
-Tensors: TypeAlias = Annotated[tuple[npt.NDArray[Any], ...], "Tensors"]
+Scalar: TypeAlias = Annotated[np.ndarray[Any, Any], "Scalar"]
+Tensors: TypeAlias = Annotated[tuple[np.ndarray[Any, Any], ...], "Tensors"]
 Values: TypeAlias = Annotated[tuple[Any, ...], "Values"]
 # Any number, given as a list.
 Spread: TypeAlias = Annotated[tuple[Any, ...], "Spread"]

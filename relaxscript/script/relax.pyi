@@ -195,6 +195,7 @@ __all__ = [
     "broadcast_to",
     "flatten",
     "reshape",
+    "masked_fill",
     "dequantize",
     "quantize",
     "arange",
@@ -436,7 +437,7 @@ def call_inplace_packed(func: Any, *args: Any, inplace_indices: Any, sinfo_args:
     None. A tensor that is written to must not be used afterwards.
     """
 
-def call_packed(*args: Any, kwargs: Any) -> Any:
+def call_packed(func: Any, *args: Any, sinfo_args: Any = None) -> Any:
     """Call a packed function by its name; `sinfo_args` describes the result.
 
     The call is impure: `R.call_pure_packed` is for functions without side effects. Further keywords
@@ -917,7 +918,7 @@ def less(x1: Any, x2: Any) -> Any:
 def less_equal(x1: Any, x2: Any) -> Any:
     """True where `x1` is at most `x2`."""
 
-def linear(*args: Any, kwargs: Any) -> Any:
+def linear(data: Any, weight: Any, bias: Any = None, out_dtype: Any = None) -> Any:
     """`data @ weight.T + bias`: a layer whose weight is stored as (features out, features in).
 
     Stands for `R.matmul`, `R.permute_dims` and `R.add`; a weight of rank 1 is not transposed.
@@ -943,6 +944,12 @@ def logical_xor(x1: Any, x2: Any) -> Any:
 
 def make_closure(func: Any, args: Any) -> Any:
     """A closure: `func` with its last arguments given."""
+
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """`value` where `mask`, of bools, is true, and the elements of `x` elsewhere.
+
+    Stands for `R.where` and `R.full_like`. Source: TVM `relax.op.masked_fill`.
+    """
 
 def matmul(x1: Any, x2: Any, out_dtype: Any = None) -> Any:
     """The matrix product of the last two axes; the axes before them broadcast.
@@ -1058,7 +1065,15 @@ class nn:
         """
 
     @staticmethod
-    def attention_bias(*args: Any, kwargs: Any) -> Any:
+    def attention_bias(
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any,
+        scale: Any = None,
+        causal_mask: Any = None,
+        window_size: Any = None,
+    ) -> Any:
         """`R.nn.attention` with a bias."""
 
     @staticmethod
@@ -1432,7 +1447,7 @@ class nn:
         """`max(x, 0)`; NaN stays NaN."""
 
     @staticmethod
-    def relu6(*args: Any, kwargs: Any) -> Any:
+    def relu6(data: Any) -> Any:
         """`min(max(x, 0), 6)`, which is `R.clip(data, 0, 6)`."""
 
     @staticmethod
@@ -1700,7 +1715,7 @@ def subtract(x1: Any, x2: Any) -> Any:
 def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The sum along `axis` (all axes where None), 0 of nothing."""
 
-def take(x: Any, indices: Any, axis: Any = None, *, mode: Any = "fast") -> Any:
+def take(x: Any, indices: Any, axis: Any = None, mode: Any = "fast") -> Any:
     """The elements (or slices along `axis`) of `x` at `indices`, in place of that axis.
 
     Without `axis`, `x` must have rank 1. Indices count from 0. With `mode` "fast" each must be

@@ -213,7 +213,7 @@ def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None
     offered |= {f"{room}.{name}" for room in rooms for name in rooms[room].__all__}
     named = {o.script_name for o in REGISTRY.values()}
     composites = {
-        "linear", "call_packed", "dist.call_tir", "dist.const", "nn.attention_bias",
+        "linear", "call_packed", "dist.call_tir", "dist.const", "masked_fill", "nn.attention_bias",
         "nn.embedding", "nn.relu6",
     }  # fmt: skip
     assert offered == named | composites

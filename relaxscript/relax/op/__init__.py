@@ -16,6 +16,7 @@ from . import (
     inspect,
     linear_algebra,
     manipulate,
+    mask,
     memory,
     nn,
     qdq,
@@ -36,6 +37,7 @@ from .datatype import *  # noqa: F403
 from .index import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
+from .mask import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .search import *  # noqa: F403
 from .set import *  # noqa: F403
@@ -46,10 +48,9 @@ from .unary import *  # noqa: F403
 
 __all__ = [
     "base", "binary", "builtin", "ccl", "create", "datatype", "distributed", "grad", "image",
-    "index", "inspect", "linear_algebra", "manipulate", "memory", "nn", "qdq", "random", "search",
-    "set", "sorting",
-    "statistical", "ternary", "unary", "vision", "vm", *base.__all__, *binary.__all__,
-    *create.__all__, *datatype.__all__, *index.__all__, *linear_algebra.__all__,
-    *manipulate.__all__, *qdq.__all__, *search.__all__, *set.__all__, *sorting.__all__,
-    *statistical.__all__, *ternary.__all__, *unary.__all__,
+    "index", "inspect", "linear_algebra", "manipulate", "mask", "memory", "nn", "qdq", "random",
+    "search", "set", "sorting", "statistical", "ternary", "unary", "vision", "vm",
+    *base.__all__, *binary.__all__, *create.__all__, *datatype.__all__, *index.__all__,
+    *linear_algebra.__all__, *manipulate.__all__, *mask.__all__, *qdq.__all__, *search.__all__,
+    *set.__all__, *sorting.__all__, *statistical.__all__, *ternary.__all__, *unary.__all__,
 ]  # fmt: skip

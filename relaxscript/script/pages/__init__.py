@@ -1,8 +1,7 @@
 """The pages of operators, which `help`, `relaxscript ops` and `relaxscript explain` show.
-
-operator_page.py  what stands on a page, and how it is made
+operator_page.py  sections of a page
 examples.py       an example of each operator
-counterparts.py   what other libraries call it
+counterparts.py   names in other libraries
 """
 
 from __future__ import annotations

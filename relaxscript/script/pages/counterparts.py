@@ -1,4 +1,4 @@
-"""What other libraries call an operator: those who come from there look for it by that name.
+"""Names of operators in other libraries, by which those look for them who come from there.
 
     "matmul": "MatMul numpy.matmul torch.matmul"
 

@@ -2,8 +2,8 @@
 
     "take": "x: n m; indices: k = [1, 0]; R.take(x, indices, axis=0)"
 
-An operand has dimensions, a dtype unless it is float32, and values unless these are 0, 1, 2 and so
-on. The letters of dimensions are those of scripts. Where all operands are tensors of n times m,
+An operand has dimensions; then a dtype, unless it is float32; then its values, unless these are 0, 1
+and so on. The letters of dimensions are those of scripts. Where all operands are tensors of n times m,
 and nothing else is given, an operator needs no example. What has no value by itself is shown in a
 script, whose `main` takes such operands.
 """

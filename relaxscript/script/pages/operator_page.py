@@ -1,7 +1,7 @@
 """The page of an operator: everything on it is made of what its block declares.
 
-It has the meaning, the signature, what each parameter takes, an example with its types and its
-values, how near the compute is, the gradient, and what other libraries call it.
+Meaning, signature and parameters are at its top. Below are an example with its types and values,
+the accuracy of the compute, the gradient, names in other libraries.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Example:
 
     def build(self) -> relax.Call:
         """The call of variables."""
-        return self._evaluate({n: relax.Var(n, o.info) for n, o in self.operands.items()})
+        variables = {n: relax.Var(n, o.info) for n, o in self.operands.items()}
+        call: relax.Call = self._evaluate(variables)
+        return call
 
     def run(self) -> Any:
         """The value of the call."""
@@ -116,7 +118,7 @@ def _operand(text: str, dims: dict[str, prim.Var]) -> tuple[str, Operand]:
 
 
 def _dim(letter: str) -> prim.Var:
-    return prim.Var(letter, "int64")
+    return prim.Var(letter, DataType("int64"))
 
 
 def further_sections(operator: Operator | CompositeOp) -> list[str]:
@@ -154,7 +156,7 @@ def _session(example: Example) -> list[str]:
 
 
 def _compute(operator: Operator) -> str:
-    """How near the PrimFunc is that an operator becomes, or why there is none."""
+    """The accuracy of the PrimFunc that an operator becomes, or why there is none."""
     if "compute" not in operator.rules:
         return f"none: {operator.reasons.get('compute', 'it is called as it is')}"
     ulp, sums = operator.accuracy.ulp, operator.accuracy.sums
@@ -189,7 +191,7 @@ def _gradient(operator: Operator, example: Example | None) -> Iterator[str]:
 
 
 def _elsewhere(operator: Operator | CompositeOp) -> Iterator[str]:
-    """What other libraries call an operator."""
+    """The names of an operator in other libraries."""
     name = operator.script_name
     onnx = [word for word in COUNTERPARTS.get(name, "").split() if "." not in word]
     others = [word for word in COUNTERPARTS.get(name, "").split() if "." in word]
