@@ -73,8 +73,8 @@ from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device,
-    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask, qdq, ranges,
-    scan, search, sets, slicing, sorting, statistical, ternary, unary,
+    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask, qdq,
+    ranges, scan, search, sets, slicing, sorting, statistical, ternary, unary,
 )  # fmt: skip
 __all__ = [
     "builtin", "ccl", "dist", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",

@@ -1294,7 +1294,7 @@ class nn:
         """
 
     @staticmethod
-    def embedding(*args: Any, kwargs: Any) -> Any:
+    def embedding(indices: Any, weight: Any) -> Any:
         """The rows of `weight` that `indices` name: `R.take(weight, indices, axis=0)`.
 
         Each index counts from 0 and must be there. The result has the axes of `indices`, then those of

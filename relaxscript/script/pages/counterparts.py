@@ -96,7 +96,6 @@ COUNTERPARTS: Mapping[str, str] = {
     "eye": "numpy.eye torch.eye",
     "eye_like": "EyeLike",
     "meshgrid": "numpy.meshgrid torch.meshgrid",
-    "hamming_window": "HammingWindow numpy.hamming torch.hamming_window",
     "broadcast_to": "Expand numpy.broadcast_to torch.broadcast_to",
     "collapse_sum_to": "torch.Tensor.sum_to_size",
     "reshape": "Reshape numpy.reshape torch.reshape",
@@ -131,7 +130,6 @@ COUNTERPARTS: Mapping[str, str] = {
     "max": "ReduceMax numpy.max torch.amax",
     "min": "ReduceMin numpy.min torch.amin",
     "mean": "ReduceMean numpy.mean torch.mean",
-    "median": "numpy.median torch.median",
     "variance": "numpy.var torch.var",
     "std": "numpy.std torch.std",
     "any": "numpy.any torch.any",
@@ -150,7 +148,6 @@ COUNTERPARTS: Mapping[str, str] = {
     "outer": "numpy.outer torch.outer",
     "quantize": "QuantizeLinear torch.quantize_per_channel",
     "dequantize": "DequantizeLinear torch.dequantize",
-    "multinomial_from_uniform": "Multinomial torch.multinomial",
     "random.uniform": "RandomUniform numpy.random.Generator.uniform torch.rand",
     "random.normal": "RandomNormal numpy.random.Generator.normal torch.randn",
     "random.randint": "numpy.random.Generator.integers torch.randint",
@@ -178,7 +175,6 @@ COUNTERPARTS: Mapping[str, str] = {
     "nn.pad": "Pad numpy.pad torch.nn.functional.pad",
     "nn.embedding": "Gather torch.nn.functional.embedding",
     "nn.attention": "torch.nn.functional.scaled_dot_product_attention",
-    "nn.attention_var_len": "torch.nn.functional.scaled_dot_product_attention",
     **{f"nn.conv{n}d": _CONV.format(n) for n in (1, 2, 3)},
     **{f"nn.conv{n}d_transpose": _DECONV.format(n) for n in (1, 2, 3)},
     **{f"nn.max_pool{n}d": _MAX_POOL.format(n) for n in (1, 2, 3)},
@@ -193,11 +189,11 @@ COUNTERPARTS: Mapping[str, str] = {
     "vision.roi_align": "RoiAlign",
     "vision.roi_pool": "MaxRoiPool",
     "grad.no_grad": "torch.Tensor.detach",
-    "memory.view": "numpy.ndarray.view torch.Tensor.view",
 }
 
 # Operators that people look for who write models, and that TVM has not.
 NOT_IN_TVM = frozenset({
-    "all", "any", "compute_prim_value", "embedding", "gather", "nn.embedding", "random.bernoulli",
-    "random.normal", "random.randint", "random.uniform", "roll", "searchsorted",
+    "all", "any", "compute_prim_value", "gather", "nn.embedding", "random.bernoulli",
+    "random.key", "random.normal", "random.randint", "random.split", "random.uniform",
+    "roll", "searchsorted",
 })  # fmt: skip

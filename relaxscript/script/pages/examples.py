@@ -2,10 +2,10 @@
 
     "take": "x: n m; indices: k = [1, 0]; R.take(x, indices, axis=0)"
 
-An operand has dimensions; then a dtype, unless it is float32; then its values, unless these are 0, 1
-and so on. The letters of dimensions are those of scripts. Where all operands are tensors of n times m,
-and nothing else is given, an operator needs no example. What has no value by itself is shown in a
-script, whose `main` takes such operands.
+An operand has dimensions; then a dtype, unless it is float32; then its values, unless these are
+0, 1 and so on. The letters of dimensions are those of scripts. Where all operands are tensors of n
+times m, and nothing else is given, an operator needs no example. What has no value by itself is
+shown in a script, whose `main` takes such operands.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ EXAMPLES: Mapping[str, str] = {
     "searchsorted":
         "sorted_sequence: m = [1.0, 3.0, 5.0]; values: n = [0.5, 3.0, 9.0]; "
         "R.searchsorted(sorted_sequence, values)",
-    "nn.embedding": "weight: 3 k; indices: n int64 = [2, 0]; R.nn.embedding(weight, indices)",
+    "nn.embedding": "indices: n int64 = [2, 0]; weight: 3 k; R.nn.embedding(indices, weight)",
     # ---- compositions
     "masked_fill":
         "x: n m; mask: m bool = [True, False, True]; value: = -1.0; R.masked_fill(x, mask, value)",

@@ -16,8 +16,8 @@ from relaxscript.cli.operators import operators
 from relaxscript.errors import DiagnosticError
 from relaxscript.runtime import register_func, remove_global_func
 from relaxscript.script import from_source, relax as R
-from relaxscript.script.pages.counterparts import COUNTERPARTS
-from relaxscript.script.pages.examples import SCRIPTS
+from relaxscript.script.pages.counterparts import COUNTERPARTS, NOT_IN_TVM
+from relaxscript.script.pages.examples import EXAMPLES, SCRIPTS
 
 ALL = operators()
 
@@ -82,8 +82,10 @@ def test_every_operator_has_a_page_with_an_example(name: str) -> None:
     assert "Example:\n" in page
 
 
-def test_examples_are_of_operators():
-    assert not set(SCRIPTS) - set(ALL)
+def test_examples_and_counterparts_are_of_operators():
+    assert not {*EXAMPLES, *SCRIPTS} - set(ALL)
+    assert not NOT_IN_TVM - set(ALL)
+    assert not set(COUNTERPARTS) - set(ALL)
 
 
 def double(x: Any) -> Any:
