@@ -279,6 +279,11 @@ EXAMPLES: Mapping[str, str] = {
         "sorted_sequence: m = [1.0, 3.0, 5.0]; values: n = [0.5, 3.0, 9.0]; "
         "R.searchsorted(sorted_sequence, values)",
     "nn.embedding": "indices: n int64 = [2, 0]; weight: 3 k; R.nn.embedding(indices, weight)",
+    # ---- workers
+    "ccl.allreduce": 'x: n m; R.ccl.allreduce(x, "sum")',
+    "ccl.allgather": "x: n m; R.ccl.allgather(x, num_workers=1)",
+    "ccl.broadcast_from_worker0": "x: n m; R.ccl.broadcast_from_worker0(x)",
+    "ccl.scatter_from_worker0": "x: 2 m; R.ccl.scatter_from_worker0(x, num_workers=1)",
     # ---- compositions
     "masked_fill":
         "x: n m; mask: m bool = [True, False, True]; value: = -1.0; R.masked_fill(x, mask, value)",
@@ -345,6 +350,23 @@ class M:
     def main(x: R.Tensor((3,), "float32")):
         f = R.make_closure(M.scaled, (x,))
         y = R.invoke_pure_closure(f, (R.const(2.0),), R.Tensor((3,), "float32"))
+        return y
+"""
+_DISTRIBUTED = """
+@I.ir_module
+class M:
+    I.module_global_infos({"mesh": [R.device_mesh((1,), [0])]})
+
+    @T.prim_func
+    def double(a: T.Buffer((3,), "float32"), b: T.Buffer((3,), "float32")):
+        for i in range(3):
+            with T.block("b"):
+                j = T.axis.spatial(3, i)
+                b[j] = a[j] * T.float32(2)
+
+    @R.function
+    def main(x: R.DTensor((3,), "float32", "mesh[0]", "R")):
+        y = R.dist.{}
         return y
 """
 _MEMORY = """
@@ -458,6 +480,19 @@ class M:
     def main(x: R.Tensor((3,), "float32")):
         return R.to_vdevice(x, "llvm:0")
 """,
+    **{
+        f"dist.{call.partition('(')[0]}": _DISTRIBUTED.replace("{}", call)
+        for call in (
+            'annotate_sharding(x, "mesh[0]", "S[0]")',
+            'redistribute(x, "mesh[0]", "S[0]")',
+            "redistribute_replica_to_shard(x, num_workers=1, axis=0)",
+            'call_tir(M.double, (x,), R.DTensor((3,), "float32", "mesh[0]", "S[0]"))',
+            'call_tir_local_view(M.double, (x,), R.DTensor((3,), "float32", "mesh[0]", "S[0]"))',
+        )
+    },
+    "dist.const": _DISTRIBUTED.replace(
+        "{}", 'const([1.0, 2.0, 3.0], R.DTensor((3,), "float32", "mesh[0]", "S[0]"))'
+    ),
     "memory.alloc_storage": _MEMORY,
     "memory.alloc_tensor": _MEMORY,
     "memory.kill_storage": _MEMORY,
