@@ -119,8 +119,14 @@ def test_the_gradient_of_a_slice_needs_to_know_how_it_goes():
     one = PrimValue(1)
     error = refused(op.strided_slice(x4, [0], [one], [3], [later]))
     assert (error.operand, error.fact) == ("strides", "has a stride that is known only later")
+    assert error.message == (
+        "the gradient of a slice is written for axes and strides that are numbers"
+    )
     error = refused(op.strided_slice(x4, [0], [later], [0], [-1]))
     assert error.fact == "turns round a slice whose bounds are known only later"
+    assert error.message == (
+        "the gradient of a slice in reverse is written for bounds that are expressions"
+    )
     n = prim.Var("n", "int64")
     (found, *_) = gradients_of(op.strided_slice(x4, [0], [n], [0], [-1]), out4, grad4, call_te)
     assert found is not None
