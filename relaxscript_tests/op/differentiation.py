@@ -156,3 +156,14 @@ def symbolic(call: Call, params: Sequence[Var]) -> tuple[Call, list[Var]] | None
     infos = fields_of_result(renewed.struct_info)
     known = all(not isinstance(f, TensorStructInfo) or f.dims is not None for f in infos)
     return (renewed, list(renamed.values())) if known else None
+
+
+def unknown(call: Call, params: Sequence[Var]) -> tuple[Call, list[Var]]:
+    """The call on tensors of which only the rank is known."""
+    renamed: dict[Var, Var] = {}
+    for var in params:
+        info = var.struct_info
+        if isinstance(info, TensorStructInfo):
+            info = TensorStructInfo(None, info.dtype, ndim=info.ndim)
+        renamed[var] = Var(var.name_hint, info)
+    return substitute(call, renamed), list(renamed.values())

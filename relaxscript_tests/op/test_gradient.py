@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relaxscript.analysis import well_formed
+from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Function, Op
 from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
@@ -26,6 +27,7 @@ from .differentiation import (
     run,
     smooth_samples,
     symbolic,
+    unknown,
 )
 from .sampling import Sample, samples
 
@@ -110,6 +112,28 @@ def test_a_gradient_is_like_what_it_is_by(operator: Operator) -> None:
         assert isinstance(main.ret_struct_info, TupleStructInfo)
         for var, info in zip(variables, main.ret_struct_info.fields, strict=True):
             assert structural_equal(info, var.struct_info), f"{sample} by {var}"
+
+
+@every_differentiable
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_a_gradient_over_unknown_shapes_is_the_one_over_numbers_or_asks_for_them(
+    operator: Operator,
+) -> None:
+    for sample in differentiable_samples(operator):
+        call, params = unknown(sample.call, sample.params)
+        try:
+            module, _ = gradient_module(call, params, cotangents_of(call.struct_info))
+        except OperandError as error:
+            assert error.fact in (  # noqa: PT017
+                "has a shape that is not known", "has a rank that is not known",
+            )  # fmt: skip
+            continue
+        values = [*sample.values.values(), *draw_cotangents(sample)]
+        grads = cotangents_of(sample.infer())
+        expected = run(gradient_module(sample.call, sample.params, grads)[0], values)
+        for one, other in zip(run(module, values), expected, strict=True):
+            assert one.shape == other.shape
+            assert np.allclose(one, other)
 
 
 @every_differentiable
