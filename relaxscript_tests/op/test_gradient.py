@@ -10,7 +10,7 @@ import pytest
 from relaxscript.analysis import well_formed
 from relaxscript.errors import OperandError
 from relaxscript.ir.relax import Function, Op
-from relaxscript.ir.struct_info import TupleStructInfo
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
 from relaxscript.ir.walk import walk
 from relaxscript.op import REGISTRY, Operator
@@ -29,7 +29,7 @@ from .differentiation import (
     symbolic,
     unknown,
 )
-from .sampling import Sample, samples
+from .sampling import Sample, fields_of_result, samples
 
 # A module must list the devices of the one, and have the PrimFunc of the other.
 OWN_TESTS = {"to_vdevice", "call_tir_with_grad"}
@@ -40,13 +40,14 @@ DIFFERENTIABLE = [
 # Where the usual range is outside of the domain, or has not all branches.
 DOMAINS = {
     "acosh": (1.2, 3.0), "abs": (-1.0, 1.0), "sign": (-1.0, 1.0), "clip": (0.4, 3.6),
+    "image.grid_sample": (-1.7, 1.6),
     "nn.relu": (-1.0, 1.0), "nn.leakyrelu": (-1.0, 1.0), "nn.prelu": (-1.0, 1.0),
     "nn.gelu": (-2.0, 2.0), "nn.gelu_tanh": (-2.0, 2.0), "nn.selu": (-2.0, 2.0),
     "nn.silu": (-2.0, 2.0), "nn.softplus": (-2.0, 2.0),
 }  # fmt: skip
 
-# Those beside calls of PrimFuncs that no loops say.
-NOT_LEGALISED = {"relax.call_tir", "relax.hint_on_device", "relax.builtin.stop_lift_params"}
+# Their gradient needs to know the shape of the result.
+BY_SHAPES = {"image.resize2d", "image.resize3d"}
 
 every_differentiable = pytest.mark.parametrize("operator", DIFFERENTIABLE, ids=repr)
 
@@ -58,7 +59,18 @@ def differentiable_samples(operator: Operator) -> list[Sample]:
         sample
         for sample in smooth_samples(operator, low, high)
         if not any(is_float(x) and np.isnan(x).any() for x in flat(sample.evaluate()))
+        and not asks_for_shape(sample)
     ]
+
+
+def asks_for_shape(sample: Sample) -> bool:
+    """True for a result of unknown shape where the gradient needs it, and says so."""
+    return sample.operator.script_name in BY_SHAPES and not has_known_shape(sample.infer())
+
+
+def has_known_shape(info: StructInfo) -> bool:
+    fields = fields_of_result(info)
+    return all(isinstance(f, TensorStructInfo) and f.dims is not None for f in fields)
 
 
 @every_differentiable
@@ -71,6 +83,8 @@ def test_gradients_agree_with_finite_differences(operator: Operator) -> None:
         for var, grad in zip(variables, found, strict=True):
             value = sample.values[var]
             assert (grad.shape, grad.dtype) == (value.shape, value.dtype), str(sample)
+            if not is_float(value):
+                continue  # a narrow float moves in steps that are too large
             expected = by_differences(sample, var, cotangents)
             assert np.allclose(grad, expected, rtol=1e-5, atol=1e-6), f"{sample} by {var}"
 
@@ -105,13 +119,24 @@ def test_a_gradient_over_symbolic_shapes_is_the_one_over_numbers(operator: Opera
 @every_differentiable
 def test_a_gradient_is_like_what_it_is_by(operator: Operator) -> None:
     for sample in samples(operator, ("float32", "float16", "bfloat16")):
+        if asks_for_shape(sample):
+            continue
         grads = cotangents_of(sample.infer())
         module, variables = gradient_module(sample.call, sample.params, grads)
         main = module["main"]
         assert isinstance(main, Function)
         assert isinstance(main.ret_struct_info, TupleStructInfo)
         for var, info in zip(variables, main.ret_struct_info.fields, strict=True):
-            assert structural_equal(info, var.struct_info), f"{sample} by {var}"
+            if has_known_shape(sample.infer()):
+                assert structural_equal(info, var.struct_info), f"{sample} by {var}"
+            else:
+                found, wanted = tensor_info(info), tensor_info(var.struct_info)
+                assert (found.dtype, found.ndim) == (wanted.dtype, wanted.ndim)
+
+
+def tensor_info(info: StructInfo | None) -> TensorStructInfo:
+    assert isinstance(info, TensorStructInfo)
+    return info
 
 
 @every_differentiable
@@ -145,7 +170,8 @@ def test_a_legalised_gradient_is_native_code_that_gives_the_same(operator: Opera
         legal = LegalizeOps()(module)
         main = legal["main"]
         assert isinstance(main, Function)
-        assert {e.name for e in walk(main.body) if isinstance(e, Op)} <= NOT_LEGALISED
+        left = {e.name for e in walk(main.body) if isinstance(e, Op)}
+        assert not [name for name in left if "compute" in REGISTRY[name].rules]
         expected = run(module, values)
         for one, other in zip(run(legal, values, "llvm"), expected, strict=True):
             assert one.shape == other.shape

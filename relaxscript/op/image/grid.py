@@ -12,12 +12,14 @@ from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm
-from relaxscript.ir.relax import Call, PrimValue
+from relaxscript.ir.relax import Call, Constant, Expr, PrimValue
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.nn.layouts import read_layout
+from relaxscript.op.gradients import R, cast_like, dtype_of, known_rank
+from relaxscript.op.nn.layouts import from_plain, read_layout, to_plain
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -34,6 +36,7 @@ from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.image.grid import affine_places, sampled
 
+from .grid_gradients import sampled_gradients
 from .interpolation import cubic_weights, linear_weights, weighted
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -296,5 +299,30 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return tensor_of(found, data.dtype, data.vdevice)
 
 
-for _operator in (affine_grid, grid_sample):
-    _operator.lacks("gradient", "no operator gives back to elements what was made of several")
+@affine_grid.gradient
+def _(context: GradientContext, data: Expr, size: Expr, align_corners: bool) -> Gradients:
+    # A grid is linear in its matrix. The axes themselves are the grids of unit matrices.
+    axes = known_rank("out", context.out) - 2
+    units = np.eye(axes, axes + 1)[None]
+    places = R.squeeze(
+        R.image.affine_grid(Constant.make(units), size, align_corners=align_corners), 0
+    )
+    ones = np.zeros((1, axes, axes + 1))
+    ones[0, 0, axes] = 1
+    one = R.image.affine_grid(Constant.make(ones), size, align_corners=align_corners)
+    constant = R.strided_slice(R.squeeze(one, 0), [0], [0], [1])
+    columns = R.astype(R.concat([places, constant], 0), dtype_of(context.grad))
+    letters = "dhw"[-axes:]
+    found = R.einsum([context.grad, columns], f"nr{letters},c{letters}->nrc")
+    return cast_like(found, data), None
+
+
+@grid_sample.gradient
+def _(
+    context: GradientContext, data: Expr, grid: Expr, method: str, layout: str, padding_mode: str,
+    align_corners: bool,
+) -> Gradients:  # fmt: skip
+    order = read_layout("layout", layout, "NCDHW" if "D" in layout else "NCHW")
+    grad, x = to_plain(context.grad, order), to_plain(data, order)
+    by_data, by_grid = sampled_gradients(grad, x, grid, method, padding_mode, align_corners)
+    return cast_like(from_plain(by_data, order), data), cast_like(by_grid, grid)

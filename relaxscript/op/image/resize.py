@@ -10,14 +10,16 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm
-from relaxscript.ir.relax import Call, PrimValue
+from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.relax import Call, Expr, PrimValue
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
-from relaxscript.op.nn.layouts import Layout, read_layout
+from relaxscript.op.gradients import R, cast_like, dtype_of, known_dims
+from relaxscript.op.nn.layouts import Layout, from_plain, read_layout, to_plain
 from relaxscript.op.nn.windows import SPATIAL
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Floats, ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -333,9 +335,47 @@ def _infer(
     return tensor_of(resized, dtype, data.vdevice)
 
 
-_declare(resize2d, 2)
-_declare(resize3d, 3)
+def _differentiate(operator: Operator, axes: int) -> None:
+    letters = "NC" + SPATIAL[axes]
+
+    @operator.gradient
+    def gradient(
+        context: GradientContext, data: Expr, size: Expr, layout: str, roi: Any,
+        out_dtype: DataType | None, **settings: Any,
+    ) -> Gradients:  # fmt: skip
+        order = read_layout("layout", layout, letters)
+        grad, x = to_plain(context.grad, order), to_plain(data, order)
+        settings |= {"extrapolation_value": 0.0, "layout": letters}
+        for axis in range(axes):
+            own, made = known_dims("data", x)[axis + 2], known_dims("out", grad)[axis + 2]
+            shares = _shares(operator, axis, axes, own, made, roi, dtype_of(grad), settings)
+            last = [a for a in range(axes + 2) if a != axis + 2] + [axis + 2]
+            spread = R.matmul(R.permute_dims(grad, last), shares)
+            grad = R.permute_dims(spread, [last.index(a) for a in range(axes + 2)])
+        return cast_like(from_plain(grad, order), data), None
 
 
-for _operator in (resize2d, resize3d):
-    _operator.lacks("gradient", "no operator gives back to elements what was made of several")
+def _shares(
+    operator: Operator, axis: int, axes: int, own: PrimExpr, made: PrimExpr, roi: Any,
+    dtype: DataType, settings: dict[str, Any],
+) -> Expr:  # fmt: skip
+    """The share of each element in each of the result along one axis: (made, own).
+
+    They are what becomes of images that are 0 but for one element, each a channel.
+    """
+
+    def along(size: PrimExpr) -> list[Any]:
+        return [size if a == axis else 1 for a in range(axes)]
+
+    part = None
+    if roi is not None:
+        part = [bound if k % axes == axis else k // axes for k, bound in enumerate(roi)]
+    units = R.reshape(R.eye(own, own, 0, dtype), [1, own, *along(own)])
+    found = operator(units, along(made), part, **settings)
+    shares: Expr = R.permute_dims(R.reshape(found, [own, made]))
+    return shares
+
+
+for _axes, _operator in ((2, resize2d), (3, resize3d)):
+    _declare(_operator, _axes)
+    _differentiate(_operator, _axes)
