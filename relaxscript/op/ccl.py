@@ -114,3 +114,6 @@ def _with_workers(operator: Operator) -> None:
 
 _with_workers(allgather)
 _with_workers(scatter_from_worker0)
+
+for _operator in (allreduce, allgather, broadcast_from_worker0, scatter_from_worker0):
+    _operator.lacks("gradient", "what it is made of is on other workers, too")

@@ -240,3 +240,9 @@ def const(value: Value, struct_info: ResultInfo) -> Expr:
     dtype = None if info.dtype.is_void else info.dtype.numpy
     held = value.data if isinstance(value, Constant) else value
     return redistribute.build((Constant(np.array(held, dtype)), info.device_mesh, info.placement))
+
+
+for _operator in (
+    annotate_sharding, redistribute, redistribute_replica_to_shard, call_tir_local_view,
+):  # fmt: skip
+    _operator.lacks("gradient", "a program is differentiated before it is distributed")
