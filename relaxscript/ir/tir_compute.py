@@ -10,18 +10,19 @@ Source: TVM `tir.expr`, `tir.stmt`, `tir.function` for names and the order of fi
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .node import Node, field, node
-from .prim import PrimExpr, Var, as_scalar
-from .tir import Buffer, IterVar, Range, Stmt
+from relaxscript.dtypes import DataType
 
-if TYPE_CHECKING:
-    from relaxscript.dtypes import DataType
+from .node import Node, field, node
+from .prim import PrimExpr, Var, as_prim, as_scalar, cast
+from .tir import Buffer, IterVar, Range, Stmt
 
 __all__ = [
     "BufferRealize", "CommReducer", "DataProducer", "IndexMap", "Prefetch", "ProducerLoad",
-    "Reduce",
+    "Reduce", "parameters_of",
 ]  # fmt: skip
 
 
@@ -122,3 +123,42 @@ class IndexMap(Node):
     final_indices: tuple[PrimExpr, ...] = field(convert=_exprs)
     inverse_index_map: IndexMap | None = None
     is_scope = True
+
+    @staticmethod
+    def from_func(
+        mapping_function: Callable[..., Any],
+        ndim: int | None = None,
+        inverse_index_map: Callable[..., Any] | IndexMap | None = None,
+        *,
+        index_dtype: str = "int64",
+    ) -> IndexMap:
+        """The index map of a function of indices, `lambda i, j: (i // 16, j, i % 16)`.
+
+        One that takes any number of them, `lambda *i: i[::-1]`, is given `ndim`. Raises
+        `TypeError` for a function of anything else.
+        """
+        names = parameters_of(mapping_function, ndim)
+        inverse, dtype = inverse_index_map, DataType(index_dtype)
+        made = tuple(Var.make(name, dtype) for name in names)
+        results = mapping_function(*made)
+        finals = results if isinstance(results, (tuple, list)) else (results,)
+        if inverse is not None and not isinstance(inverse, IndexMap):
+            inverse = IndexMap.from_func(inverse, len(finals), index_dtype=index_dtype)
+        exprs = tuple(e if isinstance(e, PrimExpr) else cast(as_prim(e), dtype) for e in finals)
+        return IndexMap(made, exprs, inverse)
+
+
+def parameters_of(function: Callable[..., Any], count: int | None = None) -> list[str]:
+    """The names of the parameters of a function that is called with variables.
+
+    Those of one that takes any number are numbered, as many as `count` says. Raises `TypeError`
+    where they are not all plain.
+    """
+    found = list(inspect.signature(function).parameters.values())
+    rest: list[str] = []
+    if count is not None and found and found[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+        last = found.pop()
+        rest = [f"{last.name}{number}" for number in range(count - len(found))]
+    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in found):
+        raise TypeError("a function over variables has plain parameters only")
+    return [*(p.name for p in found), *rest]

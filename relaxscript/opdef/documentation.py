@@ -28,6 +28,7 @@ MEANINGS = {
     "DTypeValue": 'a dtype such as "float32"',
     "Device": "a device, such as `R.cpu()`",
     "Floats": "a number, or several",
+    "Indices": "a function of indices, `lambda i, j: (j, i)`",
     "None": "None",
     "ResultInfo": "what is known of the results, `R.Tensor(...)` or a list of these",
     "Packed": "the name of a PackedFunc",

@@ -19,6 +19,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, relax
 from relaxscript.ir.distributed import DeviceMesh, Placement, as_placement
+from relaxscript.ir.node import Node
+from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.ir.vdevice import VDevice, as_vdevice
 from relaxscript.runtime import values
 
@@ -37,6 +39,7 @@ __all__ = [
     "DTypeValue",
     "Device",
     "Floats",
+    "Indices",
     "Mesh",
     "MeshPlacement",
     "Packed",
@@ -89,6 +92,8 @@ DType: TypeAlias = Annotated[DataType, "DType"]
 VirtualDevice: TypeAlias = Annotated[VDevice, "VirtualDevice"]
 # A kind and a number.
 Device: TypeAlias = Annotated[VDevice, "Device"]
+# Where the element at some indices goes, or a function of these.
+Indices: TypeAlias = Annotated[IndexMap, "Indices"]
 # Names and values that a script can say; written as a dict.
 Attributes: TypeAlias = Annotated[Mapping[str, Any], "Attributes"]
 Mesh: TypeAlias = Annotated[DeviceMesh, "Mesh"]
@@ -338,6 +343,18 @@ def _vdevice(parameter: Parameter, value: Any) -> VDevice:
     return found
 
 
+def _indices(parameter: Parameter, value: Any) -> IndexMap:
+    if isinstance(value, IndexMap):
+        return value
+    wanted = "a function of indices, such as `lambda i, j: (j, i)`"
+    if isinstance(value, Node) or not callable(value):
+        raise _refusal(parameter, value, wanted)
+    try:
+        return IndexMap.from_func(value)
+    except TypeError:
+        raise _refusal(parameter, value, wanted) from None
+
+
 def _device(parameter: Parameter, value: Any) -> VDevice:
     wanted = 'a device, such as `R.device("cpu", 0)`'
     try:
@@ -395,6 +412,7 @@ _PLAIN: Mapping[str, _Conversion] = {
     "DType": _dtype,
     "VirtualDevice": _vdevice,
     "Device": _device,
+    "Indices": _indices,
     "Attributes": _mapping,
     "Mesh": _mesh,
     "MeshPlacement": _placement,

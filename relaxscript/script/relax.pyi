@@ -187,6 +187,7 @@ __all__ = [
     "concat",
     "split",
     "stack",
+    "layout_transform",
     "meshgrid",
     "one_hot",
     "repeat",
@@ -908,6 +909,20 @@ def isinf(x: Any) -> Any:
 
 def isnan(x: Any) -> Any:
     """True where `x` is NaN."""
+
+def layout_transform(
+    x: Any,
+    index_map: Any,
+    pad_value: Any = None,
+    axis_separators: Any = None,
+    input_axis_separators: Any = None,
+) -> Any:
+    """`x` with its elements elsewhere: `index_map` gives the new indices of each by its own.
+
+    `lambda i, j: (i // 16, j, i % 16)` packs 16 rows. Where the result has an element that is none
+    of `x`, it is `pad_value`, or 0. The separators, which say how axes are laid out in memory,
+    change no element.
+    """
 
 def left_shift(x1: Any, x2: Any) -> Any:
     """`x1` with its bits moved up by `x2`; bits that leave are lost."""

@@ -15,6 +15,7 @@ from relaxscript.ir.struct_info import (
     PrimStructInfo,
     TensorStructInfo,
 )
+from relaxscript.ir.tir_compute import IndexMap
 
 from .image.cases import CASES as IMAGE_CASES
 from .nn.cases import CASES as NN_CASES
@@ -140,6 +141,12 @@ SCANS: list[Any] = [
     (T((9, 9)), 1, "int8"),
 ]
 LIKE: list[Any] = [(T((2, 3)),), (T(()),), (T((0, 3)), "float32"), (T((2, 3)), "int8")]
+
+TRANSPOSED = IndexMap.from_func(lambda i, j: (j, i))
+PACKED = IndexMap.from_func(lambda i, j: (i // 2, j, i % 2))
+REVERSED = IndexMap.from_func(lambda i: (6 - i) * 2 + 1)
+LAST_ROW = IndexMap.from_func(lambda i, j: (j, 1))
+NEW_AXIS = IndexMap.from_func(lambda: (1,))
 
 CASES: dict[str, list[Any]] = {
     **IMAGE_CASES,
@@ -386,6 +393,15 @@ CASES: dict[str, list[Any]] = {
         (T((4, 3)), [T((5,), "int64", 4)], T((3,)), True),
         (T((4, 3)), [T((2, 1), "int8", 4), T((5,), "int32", 3)], T((1, 5))),
         (T((4, 3)), [T((0,), "int64")], T(())),
+    ],
+    "layout_transform": [
+        (T((2, 3)), TRANSPOSED),
+        (T((5, 3)), PACKED, 7),
+        (T((4, 1)), PACKED, None, [1], [1]),
+        (T((0, 3)), PACKED),
+        (T((7,)), REVERSED),
+        (T((2, 3)), LAST_ROW),
+        (T(()), NEW_AXIS),
     ],
     "slice_scatter": [
         (T((7,)), T((3,)), 1, 6, 2),

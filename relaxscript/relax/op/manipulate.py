@@ -16,6 +16,7 @@ from relaxscript.op.manipulate import (
     concat,
     expand_dims,
     flatten,
+    layout_transform,
     meshgrid,
     one_hot,
     permute_dims,
@@ -31,7 +32,7 @@ from relaxscript.op.slicing import flip, slice_scatter
 
 __all__ = [
     "broadcast_to", "collapse_sum_like", "collapse_sum_to", "concat", "expand_dims", "flatten",
-    "flip", "gather", "gather_elements", "gather_nd", "index_put", "index_tensor", "meshgrid",
-    "one_hot", "permute_dims", "repeat", "reshape", "roll", "scatter_elements", "scatter_nd",
-    "slice_scatter", "split", "squeeze", "stack", "tile",
+    "flip", "gather", "gather_elements", "gather_nd", "index_put", "index_tensor",
+    "layout_transform", "meshgrid", "one_hot", "permute_dims", "repeat", "reshape", "roll",
+    "scatter_elements", "scatter_nd", "slice_scatter", "split", "squeeze", "stack", "tile",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ Source: TVM `tvm.script.tir` for names, order of parameters and defaults.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
@@ -22,6 +21,7 @@ from relaxscript.ir.tir_compute import (
     IndexMap,
     ProducerLoad as _Load,
     Reduce as _Reduce,
+    parameters_of,
 )
 from relaxscript.tir_builder import iter_var as make_iter_var
 
@@ -58,17 +58,6 @@ def iter_var(v: Any, dom: Any, iter_type: str, thread_tag: str) -> Arguments:
 def IterVar(dom: Any, var: Any, iter_type: str, thread_tag: str = "") -> StmtForm:
     """The same as `T.iter_var`, in the order of the node's fields."""
     return iter_var(var, dom, iter_type, thread_tag)
-
-
-def parameters_of(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters of a function that is called with variables.
-
-    Raises `TypeError` where these are not all plain.
-    """
-    found = list(inspect.signature(function).parameters.values())
-    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in found):
-        raise TypeError("a function over variables has plain parameters only")
-    return [p.name for p in found]
 
 
 def _results(made: Any) -> tuple[Any, ...]:
@@ -135,12 +124,4 @@ def index_map(
     index_dtype: str = "int64",
 ) -> IndexMap:
     """A change of layout: `T.index_map(lambda i, j: (i // 16, j, i % 16))`."""
-    inverse = inverse_index_map
-    if inverse is not None and not isinstance(inverse, IndexMap):
-        inverse = index_map(inverse, index_dtype=index_dtype)
-    made = tuple(Var.make(name, DataType(index_dtype)) for name in parameters_of(mapping))
-    finals = tuple(
-        e if isinstance(e, PrimExpr) else cast(as_prim(e), DataType(index_dtype))
-        for e in _results(mapping(*made))
-    )
-    return IndexMap(made, finals, inverse)
+    return IndexMap.from_func(mapping, inverse_index_map=inverse_index_map, index_dtype=index_dtype)

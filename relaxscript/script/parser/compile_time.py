@@ -50,7 +50,12 @@ class ScriptLambda(Described):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """For Python's own functions that are given one, such as `map`."""
+        self.cx.admit(args)
         return call_lambda(self.cx, self, args, kwargs, self.node)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self.taken
 
     @property
     def names(self) -> list[str]:

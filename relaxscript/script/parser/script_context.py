@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -141,6 +141,9 @@ class ScriptContext(SourceReporter):
                     self.names.pop(name, None)
                 else:
                     self.names[name] = value
+
+    def admit(self, values: Sequence[Any]) -> None:
+        """Take note of values that a function of Python gives a lambda of the script."""
 
     def bind_temporarily(self, before: dict[str, Any], name: str, value: Any) -> None:
         """Bind a name and note what it meant."""

@@ -32,11 +32,13 @@ from relaxscript.ir.struct_info import (
     empty_derive,
 )
 from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.ir.walk import variables
 from relaxscript.script.names.syntax import DIM_DTYPE
 from relaxscript.sinfo import definable_shape_vars
 
 from . import tree
+from .index_map import print_index_map
 from .prim import LITERAL_DTYPES, FunctionScope, ScalarPrinter
 from .session import Session
 
@@ -281,13 +283,13 @@ class AnnotationPrinter(ScalarPrinter, ABC):
                 return self.annotation(value)
             case ShapeExpr() | Expr():
                 return self.use(value)
-        written = self.device_value(value) or plain_constant(value)
+        written = self.value_of_place(value) or plain_constant(value)
         if written is None:
             raise TypeError(f"an attribute that is a {type(value).__name__} has no script")
         return written
 
-    def device_value(self, value: Any) -> ast.expr | None:
-        """An attribute that says on what devices something is or runs; None for any other."""
+    def value_of_place(self, value: Any) -> ast.expr | None:
+        """An attribute that says where something is or runs, or its elements; else None."""
         match value:
             case VDevice():
                 return vdevice_call(self.session, value)
@@ -295,6 +297,8 @@ class AnnotationPrinter(ScalarPrinter, ABC):
                 return self.mesh(value)
             case Placement():
                 return tree.constant(str(value))
+            case IndexMap():
+                return print_index_map(self, value)
             case Target():
                 return tree.call(self.session.member("tir", "target"), [target_value(value)])
         return None

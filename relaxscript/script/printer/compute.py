@@ -7,7 +7,6 @@ several launches share is declared before them, as `tx = T.env_thread("threadIdx
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.ir import prim, tir
@@ -17,7 +16,6 @@ from relaxscript.ir.tir import Buffer
 from relaxscript.ir.tir_compute import (
     BufferRealize,
     CommReducer,
-    IndexMap,
     ProducerLoad,
     Reduce,
 )
@@ -25,6 +23,7 @@ from relaxscript.ir.walk import walk
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
 
 from . import tree
+from .index_map import print_lambda
 from .tir_context import TIRPrinter
 
 __all__ = [
@@ -131,36 +130,11 @@ def print_iter_var(cx: TIRPrinter, axis: tir.IterVar) -> ast.expr:
     return tree.call(cx.member("iter_var"), args)
 
 
-def print_lambda(
-    cx: TIRPrinter, variables: Sequence[prim.Var], results: Sequence[prim.PrimExpr], single: bool
-) -> ast.expr:
-    """`lambda i, j: (j, i)`."""
-    with cx.names.scope():
-        names = [cx.names.define(v, v.name) for v in variables]
-        made = [cx.scalar(e) for e in results]
-        body = made[0] if single else tree.items(made, ast.Tuple)
-    arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(name, None) for name in names], vararg=None,
-        kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[],
-    )  # fmt: skip
-    return ast.Lambda(arguments, body)
-
-
 def print_comm_reducer(cx: TIRPrinter, c: CommReducer) -> ast.expr:
     """`T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
     identity = tree.items([cx.scalar(e) for e in c.identity_element])
     function = print_lambda(cx, (*c.lhs, *c.rhs), c.result, len(c.result) == 1)
     return tree.call(cx.member("comm_reducer"), [function, identity])
-
-
-def print_index_map(cx: TIRPrinter, m: IndexMap) -> ast.expr:
-    """`T.index_map(lambda i, j: (j, i))`."""
-    function = print_lambda(cx, m.initial_indices, m.final_indices, False)
-    inverse = None if m.inverse_index_map is None else print_index_map(cx, m.inverse_index_map)
-    dtypes = {v.dtype for v in m.initial_indices} - {prim.INT64}
-    dtype = tree.constant(str(dtypes.pop())) if len(dtypes) == 1 else None
-    word = cx.member("index_map")
-    return tree.call(word, [function], inverse_index_map=inverse, index_dtype=dtype)
 
 
 def print_reduction(cx: TIRPrinter, e: Reduce) -> ast.expr:
@@ -179,8 +153,6 @@ def print_value(cx: TIRPrinter, value: Any) -> ast.expr | None:
             return print_iter_var(cx, value)
         case CommReducer():
             return print_comm_reducer(cx, value)
-        case IndexMap():
-            return print_index_map(cx, value)
     return None
 
 

@@ -19,6 +19,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.op import Operator, Parameter
 
 from .choices import Choices
@@ -150,6 +151,12 @@ class _Guess:
     def dtype(self) -> str:
         return self.choices.pick(ATTRIBUTE_DTYPES)
 
+    def index_map(self) -> IndexMap:
+        rank = self.choices.integer(0, 3)
+        if rank and self.choices.chance(50):
+            return IndexMap.from_func(lambda first, *i: (first // 2, *i, first % 2), rank)
+        return IndexMap.from_func(lambda *i: i[::-1], rank)
+
     def device(self) -> VDevice:
         return VDevice(Target("cpu"), self.choices.integer(0, 1))
 
@@ -168,6 +175,7 @@ _MAKERS: Mapping[str, Callable[[_Guess], Any]] = {
     "bool": _Guess.truth,
     "DType": _Guess.dtype,
     "Device": _Guess.device,
+    "Indices": _Guess.index_map,
     "Mesh": _Guess.mesh,
     "MeshPlacement": _Guess.placement,
 }

@@ -20,7 +20,7 @@ from relaxscript.errors import quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, IterVar
-from relaxscript.ir.tir_compute import IndexMap
+from relaxscript.ir.tir_compute import IndexMap, parameters_of
 from relaxscript.script.names import tir_compute
 from relaxscript.script.names.syntax import TIR_INT_DTYPE
 from relaxscript.script.names.tir_types import StmtForm
@@ -87,7 +87,7 @@ def parameter_names(cx: TirContext, function: Any, node: ast.expr) -> list[str]:
     if isinstance(found, list):
         return found
     try:
-        return tir_compute.parameters_of(function)
+        return parameters_of(function)
     except (TypeError, ValueError):
         raise cx.error(
             node, "RX0103", f"the parameters of `{cx.written(node)}` are not known",

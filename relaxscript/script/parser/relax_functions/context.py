@@ -88,6 +88,8 @@ class RelaxContext(ScriptContext):
         self.other_dtypes: set[PrimVar] = set()
         # The dimensions that a cast with a mistake was to bind.
         self.unknown_dims: set[PrimVar] = set()
+        # The variables of functions that lambdas are written for, such as an index map.
+        self.lambda_dims: set[PrimVar] = set()
         self.introduces = False
         self.binding = False
         self.in_function_type = False
@@ -157,7 +159,11 @@ class RelaxContext(ScriptContext):
 
     def is_bound(self, var: PrimVar) -> bool:
         """True if a shape variable has a value here."""
-        return var in self.unknown_dims or self.builder.is_in_scope(var)
+        known = var in self.unknown_dims or var in self.lambda_dims
+        return known or self.builder.is_in_scope(var)
+
+    def admit(self, values: Sequence[Any]) -> None:
+        self.lambda_dims.update(value for value in values if isinstance(value, PrimVar))
 
     @contextmanager
     def new_dimensions(self) -> Iterator[None]:

@@ -1,0 +1,224 @@
+"""Elements moved to other indices. Source: TVM `relax.layout_transform`, `tir.IndexMap`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import YES, format_expr, prove, simplify
+from relaxscript.dtypes import converted
+from relaxscript.errors import OperandError, quantity
+from relaxscript.ir import prim
+from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
+from relaxscript.ir.tir import Buffer, Stmt
+from relaxscript.ir.tir_compute import IndexMap
+from relaxscript.ir.walk import substitute
+from relaxscript.op.pieces import PIECE
+from relaxscript.opdef.compute import ComputeContext
+from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.operands import wrong_kind
+from relaxscript.opdef.operator import op
+from relaxscript.opdef.parameters import Axes, Indices, Tensor, Value
+from relaxscript.opdef.shapes import dims_of, number, require_dtype, require_inside, tensor_of
+from relaxscript.opdef.traits import Trait
+from relaxscript.te.compute import extern, load
+from relaxscript.te.element import converted as element_of
+from relaxscript.tir_builder import TIRBuilder
+
+__all__ = ["layout_transform"]
+
+# The least and the largest value of an index.
+_Bounds = tuple[PrimExpr, PrimExpr]
+
+
+@op(traits={Trait.MIXED_FOLLOW})
+def layout_transform(
+    x: Tensor,
+    index_map: Indices,
+    pad_value: Value | None = None,
+    axis_separators: Axes | None = None,
+    input_axis_separators: Axes | None = None,
+) -> Tensor:
+    """`x` with its elements elsewhere: `index_map` gives the new indices of each by its own.
+
+    `lambda i, j: (i // 16, j, i % 16)` packs 16 rows. Where the result has an element that is none
+    of `x`, it is `pad_value`, or 0. The separators, which say how axes are laid out in memory,
+    change no element.
+    """
+    sizes = [number(size) for size in x.shape]
+    shape = [int(simplify(size)) for size in _sizes(index_map, sizes)]  # type: ignore[call-overload]
+    padding = 0 if pad_value is None else getattr(pad_value, "value", pad_value)
+    result: Tensor = np.full(shape, converted(np.asarray(padding), x.dtype), x.dtype)
+    rows = len(x) if x.ndim else 1
+    # The indices of a few rows at a time: those of all would be larger than the tensor.
+    step = max(PIECE * rows // max(x.size, 1), 1)
+    for start in range(0, rows, step):
+        part = x[start : start + step] if x.ndim else x
+        own: dict[Var, Any] = dict(
+            zip(index_map.initial_indices, np.ogrid[tuple(map(slice, part.shape))])
+        )
+        if x.ndim:
+            own[index_map.initial_indices[0]] = own[index_map.initial_indices[0]] + start
+        result[_places(index_map, own, part.shape)] = part
+    return result
+
+
+def _places(index_map: IndexMap, own: Mapping[Var, Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """The new indices of all elements; of several at one place the last one stays."""
+    places = tuple(np.broadcast_to(_values(e, own), shape) for e in index_map.final_indices)
+    for axis, place in enumerate(places):
+        if place.size and place.min() < 0:
+            raise IndexError(f"the index map gives the index {place.min()} along axis {axis}")
+    return places
+
+
+@layout_transform.attribute_rule
+def _(index_map: IndexMap, **separators: Any) -> None:
+    # What can be said of indices does not depend on the shape.
+    _ranges(index_map, [number(1)] * len(index_map.initial_indices))
+
+
+# ---------------------------------------------------------------- the values of indices
+
+
+def _values(e: PrimExpr, own: Mapping[Var, Any]) -> Any:
+    """An index for all elements at once."""
+    match e:
+        case Var() if e in own:
+            return own[e]
+        case IntImm(value=value):
+            return value
+        case prim.Cast(value=value):
+            return _values(value, own)
+        case prim.Binary(a=a, b=b) if type(e) in _NUMPY:
+            return _NUMPY[type(e)](_values(a, own), _values(b, own))
+    raise _unknown(e)
+
+
+_NUMPY: Mapping[type, Callable[[Any, Any], Any]] = {
+    prim.Add: np.add,
+    prim.Sub: np.subtract,
+    prim.Mul: np.multiply,
+    prim.FloorDiv: np.floor_divide,
+    prim.FloorMod: np.mod,
+}
+
+
+def _unknown(e: PrimExpr) -> OperandError:
+    return OperandError(
+        "index_map", f"has the index `{format_expr(e)}`", code="RX0204",
+        message="an index map adds, multiplies by numbers, and divides by numbers above 0",
+    )  # fmt: skip
+
+
+def _ranges(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[_Bounds]:
+    """The least and the largest value of each new index, by the dimensions of the operand."""
+    own = {v: (number(0), simplify(dim - 1)) for v, dim in zip(index_map.initial_indices, dims)}
+    return [_bounds(e, own) for e in index_map.final_indices]
+
+
+def _sizes(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[PrimExpr]:
+    """The dimensions of the result."""
+    return [simplify(high + 1) for _, high in _ranges(index_map, dims)]
+
+
+def _require_from_0(context: InferContext, index_map: IndexMap, dims: Sequence[PrimExpr]) -> None:
+    """Refuse new indices below 0; defer what depends on the dimensions."""
+    for e, (low, _) in zip(index_map.final_indices, _ranges(index_map, dims)):
+        written = format_expr(e)
+        error = OperandError(
+            "index_map", f"has the index `{written}`, which begins at {format_expr(low)}",
+            message="the indices of an index map count from 0", code="RX0204",
+        )  # fmt: skip
+        text = f"the index `{written}` of `index_map` is not below 0"
+        require_inside(context, number(0), low, error, text)
+
+
+def _bounds(e: PrimExpr, own: Mapping[Var, _Bounds]) -> _Bounds:
+    """The least and the largest value of an index; it may be that it never is as large."""
+    match e:
+        case Var() if e in own:
+            return own[e]
+        case IntImm(value=value):
+            return number(value), number(value)
+        case prim.Cast(value=value):
+            return _bounds(value, own)
+        case prim.Add(a=a, b=b):
+            (low, high), (least, most) = _bounds(a, own), _bounds(b, own)
+            return simplify(low + least), simplify(high + most)
+        case prim.Sub(a=a, b=b):
+            (low, high), (least, most) = _bounds(a, own), _bounds(b, own)
+            return simplify(low - most), simplify(high - least)
+        case prim.Mul(a=a, b=IntImm(value=by)) | prim.Mul(a=IntImm(value=by), b=a):
+            low, high = _bounds(a, own)
+            ends = simplify(low * by), simplify(high * by)
+            return ends if by >= 0 else (ends[1], ends[0])
+        case prim.FloorDiv(a=a, b=IntImm(value=by)) if by > 0:
+            low, high = _bounds(a, own)
+            return simplify(low // by), simplify(high // by)
+        case prim.FloorMod(a=a, b=IntImm(value=by)) if by > 0:
+            low, high = _bounds(a, own)
+            if prove(prim.LE.make(number(0), low)) is YES:
+                return number(0), simplify(prim.Min.make(high, number(by - 1)))
+            return number(0), number(by - 1)
+    raise _unknown(e)
+
+
+# ---------------------------------------------------------------- rules
+
+
+@layout_transform.infer_rule
+def _(
+    context: InferContext,
+    x: TensorStructInfo,
+    pad_value: StructInfo | None,
+    index_map: IndexMap,
+    **separators: Any,
+) -> StructInfo:
+    require_dtype("x", x.dtype, "any")
+    if pad_value is not None and not isinstance(pad_value, PrimStructInfo):
+        raise wrong_kind("pad_value", pad_value, "prim")
+    dims = dims_of(x)
+    rank, taken = x.ndim if dims is None else len(dims), len(index_map.initial_indices)
+    if rank not in (-1, taken):
+        raise OperandError(
+            "index_map", f"takes {quantity(taken, 'index', 'indices')}", code="RX0204",
+            also={"x": shape_fact(x, dims)}, message="there is an index for each axis of `x`",
+        )  # fmt: skip
+    if dims is None:
+        return tensor_of(None, x.dtype, x.vdevice, len(index_map.final_indices))
+    _require_from_0(context, index_map, dims)
+    return tensor_of(_sizes(index_map, dims), x.dtype, x.vdevice)
+
+
+@layout_transform.compute()
+def _(
+    context: ComputeContext, x: Any, pad_value: Any, index_map: IndexMap, **separators: Any
+) -> Any:
+    padding = prim.const(0, x.dtype) if pad_value is None else element_of(pad_value, x.dtype)
+
+    def statements(ins: Sequence[Buffer], outs: Sequence[Buffer]) -> Stmt:
+        tb = TIRBuilder(rooted=False)
+
+        def move(i: Sequence[PrimExpr]) -> None:
+            own = {v: prim.cast(k, v.dtype) for v, k in zip(index_map.initial_indices, i)}
+            at = [substitute(e, own) for e in index_map.final_indices]
+            tb.store(outs[0], at, load(ins[0], *i))
+
+        with tb.grid(*context.shape) as at:
+            tb.store(outs[0], at, padding)
+        if x.ndim:
+            with tb.grid(*x.shape) as i:
+                move(tuple(i))
+        else:
+            move(())
+        return tb.body()
+
+    return extern(context.shape, [x], statements, name="te_layout_transform", dtype=x.dtype)
+
+
+layout_transform.lacks("gradient", "an index map does not say where elements come from")
