@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import OperandError
+from relaxscript.errors import OperandError, did_you_mean, nearest
 from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, SizeVar, Var, alike
@@ -24,7 +24,7 @@ from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import Buffer, Evaluate, IterVar, Range, Stmt
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
-from relaxscript.tir_builder import make_buffer
+from relaxscript.tir_builder import describe, make_buffer
 
 from .tensor import (
     ComputeOp,
@@ -35,6 +35,11 @@ from .tensor import (
     tensors_in,
 )
 
+# The names that are suggested for one that is none.
+DTYPES = (
+    "float32", "float16", "float64", "bfloat16", "int32", "int64", "int8", "int16", "uint8",
+    "uint16", "uint32", "uint64", "bool",
+)  # fmt: skip
 # What there is for conditions, as for numbers of one bit.
 OF_CONDITIONS = frozenset({prim.Add, prim.Mul, prim.Min, prim.Max})
 
@@ -44,14 +49,37 @@ __all__ = [
 ]  # fmt: skip
 
 
+@report_as("te")
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
     """A new variable of a scalar, a dimension for example."""
-    return Var.make(name, DataType(dtype))
+    return Var.make(name, _dtype(dtype))
 
 
+@report_as("te")
 def size_var(name: str = "size", dtype: str = "int32") -> SizeVar:
     """A new variable of a dimension, which is not negative."""
-    return SizeVar.make(name, DataType(dtype))
+    return SizeVar.make(name, _dtype(dtype))
+
+
+def _dtype(dtype: Any) -> DataType:
+    """A dtype by its name; raises `OperandError` for what is none."""
+    try:
+        return DataType(dtype)
+    except (TypeError, ValueError):
+        near = nearest(str(dtype), DTYPES)
+        raise OperandError(
+            "dtype", f"is {dtype!r}", code="RX0502", message=f"{dtype!r} is not a dtype",
+            help=did_you_mean(near, 'write for example `"float32"`', '"'),
+        ) from None  # fmt: skip
+
+
+def _check_function(value: Any, example: str) -> None:
+    """Refuse what cannot be called where a function is needed."""
+    if not callable(value):
+        raise OperandError(
+            "fcompute", f"is {describe(value)}", code="RX0103",
+            message="what a tensor holds is said by a function", help=f"write `{example}`",
+        )  # fmt: skip
 
 
 @report_as("te")
@@ -60,7 +88,7 @@ def placeholder(shape: Any, dtype: Any = None, name: str = "placeholder") -> Ten
 
     Raises `OperandError` for a shape that is none.
     """
-    element = DataType("float32" if dtype is None else dtype)
+    element = _dtype("float32" if dtype is None else dtype)
     return PlaceholderOp(name, "", Attrs(), [(shape_of(shape), element)]).output(0)
 
 
@@ -185,6 +213,7 @@ def compute(
     together, a tensor for each is returned. Raises `OperandError`.
     """
     dims = shape_of(shape)
+    _check_function(fcompute, "te.compute((n,), lambda i: A[i] + 1)")
     names = _axis_names(fcompute, len(dims), varargs_names)
     axes = tuple(
         IterVar(Range(prim.const(0, dim.dtype), dim), Var(axis, dim.dtype), "spatial")
@@ -256,7 +285,7 @@ def _same(a: Reduce, b: Reduce) -> bool:
 @report_as("te")
 def extern(
     shape: Any,
-    inputs: Sequence[Tensor],
+    inputs: Sequence[Tensor] | Tensor,
     fcompute: Callable[..., Any],
     name: str = "extern",
     dtype: Any = None,
@@ -271,6 +300,8 @@ def extern(
     inputs where it is not said. A call (of a packed function, for example) is a statement, too.
     Raises `OperandError`.
     """
+    _check_function(fcompute, "te.extern(shape, [A], lambda ins, outs: ...)")
+    inputs = [inputs] if isinstance(inputs, Tensor) else inputs
     several = isinstance(shape, list) and all(isinstance(s, (tuple, list)) for s in shape)
     shapes = [shape_of(s) for s in (shape if several else [shape])]
     sources = _given_buffers(in_buffers) or [_buffer_like(t) for t in inputs]
@@ -310,9 +341,9 @@ def _buffer_like(tensor: Tensor) -> Buffer:
 def _dtypes(dtype: Any, inputs: Sequence[Tensor], count: int) -> list[DataType]:
     """The dtypes of the results, from what is said or from inputs of one dtype."""
     if isinstance(dtype, (tuple, list)):
-        return [DataType(d) for d in dtype]
+        return [_dtype(d) for d in dtype]
     if dtype is not None:
-        return [DataType(dtype)] * count
+        return [_dtype(dtype)] * count
     known = {t.dtype for t in inputs}
     if len(known) != 1:
         raise OperandError(

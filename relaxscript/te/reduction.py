@@ -35,15 +35,25 @@ def comm_reducer(
 
     For several values combined together `fcombine` takes two tuples and gives one. `fidentity`
     takes their dtypes then, and gives a tuple. What is returned is called `reducer(expr, axis,
-    where=None, init=None)`; without an axis, `reducer(a, b)` combines two scalars.
+    where=None, init=None)`; without an axis, `reducer(a, b)` combines scalars.
     """
 
     @report_as("te")
-    def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *args: Any) -> Any:
-        if isinstance(axis, (IterVar, list, tuple)):
+    def reducer(
+        expr: Any, *further: Any, axis: Any = None, where: Any = None, init: Any = None
+    ) -> Any:  # fmt: skip
+        if axis is None and further and isinstance(further[0], (IterVar, list, tuple)):
+            axis, where, init, *_ = (*further, *(where, init)[len(further) - 1 :])
+        if axis is not None:
             return _reduce(fcombine, fidentity, expr, axis, where, init)
+        if not further:
+            raise OperandError(
+                "axis", "is not given", code="RX0103",
+                message=f"a reduction by `{name}` goes over axes",
+                help=f"make one: `k = te.reduce_axis((0, n))`, and write `te.{name}(x[k], axis=k)`",
+            )  # fmt: skip
         result = expr
-        for other in (axis, *(e for e in (where, init, *args) if e is not None)):
+        for other in further:
             result = as_element(fcombine(*alike(*map(_number_or_element, (result, other)))))
         return result
 
@@ -61,7 +71,7 @@ def _reduce(
     fcombine: Callable[..., Any], fidentity: Callable[..., Any], expr: Any, axis: Any, where: Any,
     init: Any,
 ) -> Any:  # fmt: skip
-    axes = (axis,) if isinstance(axis, IterVar) else tuple(axis)
+    axes = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
     _check_axes(axes)
     several = isinstance(expr, (tuple, list))
     source = tuple(map(as_element, expr)) if several else (as_element(expr),)
@@ -144,9 +154,17 @@ _any = comm_reducer(lambda x, y: element.logical_or(x, y), lambda t: const(False
 
 def all(*args: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """The conjunction of conditions; with `axis`, that of one condition over it."""
-    return _all(*args, axis, where, init) if axis is not None else tir_functions.all(*args)
+    return (
+        _all(*args, axis=axis, where=where, init=init)
+        if axis is not None
+        else tir_functions.all(*args)
+    )
 
 
 def any(*args: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
     """The disjunction of conditions; with `axis`, that of one condition over it."""
-    return _any(*args, axis, where, init) if axis is not None else tir_functions.any(*args)
+    return (
+        _any(*args, axis=axis, where=where, init=init)
+        if axis is not None
+        else tir_functions.any(*args)
+    )

@@ -232,7 +232,7 @@ def test_statements_over_buffers_give_a_tensor():
             tb.store(outs[0], (3 - i,), ins[0][i])
         return tb.body()
 
-    y = te.extern((4,), [x], reverse, name="y")
+    y = te.extern((4,), x, reverse, name="y")
     made = te.create_prim_func([x, y])
     check_script(made)
     values, result = np.arange(4, dtype="float32"), np.zeros(4, "float32")
@@ -348,6 +348,12 @@ SIZE = te.placeholder((1,), "int64", name="size")
         (lambda x: te.compute((4,), lambda i: tir.Cast("int32", x[i])), "and 1 of them are"),
         (lambda x: te.compute((4,), lambda i: tir.Select(i > 1, x[i], x[i])), "1 of them are"),
         (lambda x: x[0].astype("int32"), "2 axes, and 1 of them are indexed"),
+        (lambda x: te.compute((4,), [1, 2, 3, 4]), "what a tensor holds is said by a function"),
+        (lambda x: te.extern((4,), x, None), "what a tensor holds is said by a function"),
+        (lambda x: te.placeholder((4,), "flot32"), "'flot32' is not a dtype"),
+        (lambda x: te.var("n", "itn64"), "'itn64' is not a dtype"),
+        (lambda x: te.sum(x[0, 0]), "a reduction by `sum` goes over axes"),
+        (lambda x: te.max(x[0, 0], axis=0), "axis 0 of the reduction is not made by"),
         (lambda x: te.exp(x), "`T.exp` takes scalar expressions"),
         (lambda x: te.placeholder((SIZE[0],)), "a size is known before any element of `size`"),
         (lambda x: te.reduce_axis((0, SIZE[0])), "a size is known before any element of `size`"),
