@@ -33,8 +33,10 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.te import topi
-from relaxscript.te.topi.gathering import at_places
+from relaxscript.te.tensor import as_element
+from relaxscript.te.topi.gathering import at_places, from_start
 from relaxscript.te.topi.scattering import COMBINE, put_at_places
+from relaxscript.te.topi.transform import injective
 
 from .gradients import (
     R,
@@ -112,6 +114,17 @@ def _(
         known = rank >= 0 and _rank(indices) >= 0
         return tensor_of(None, data.dtype, vdevice, rank - 1 + _rank(indices) if known else -1)
     return tensor_of((*dims[:place], *places, *dims[place + 1 :]), data.dtype, vdevice)
+
+
+@gather.compute()
+def _(context: ComputeContext, data: Any, indices: Any, axis: int = 0) -> Any:
+    place, own = axis % data.ndim, indices.ndim
+
+    def element(*i: Any) -> Any:
+        index = from_start(as_element(indices[i[place : place + own]]), data.shape[place])
+        return data[(*i[:place], index, *i[place + own :])]
+
+    return injective(context.shape, element, "T_gather")
 
 
 # ---------------------------------------------------------------- element by element

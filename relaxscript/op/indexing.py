@@ -269,4 +269,12 @@ def _(
     return tensor_of(dims, dtype, vdevice, values.ndim)
 
 
+@searchsorted.compute()
+def _(
+    context: ComputeContext, sorted_sequence: Any, values: Any, right: bool, dtype: DataType
+) -> Any:
+    # A narrow integer may not count the elements: then the count wraps around, not the search.
+    return topi.cast(topi.searchsorted(sorted_sequence, values, right), dtype)
+
+
 searchsorted.lacks("gradient", "its results are integers")

@@ -14,13 +14,19 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr, cast, const
 from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, ShapeLike, Tensor
 from relaxscript.opdef.shapes import of_shape
+from relaxscript.te import tensor as te
+from relaxscript.te.element import floor_mod, right_shift
+from relaxscript.tir_builder import TIRBuilder
 
+from . import loops
 from .normal_quantile import normal_quantile
 from .operands import require_key
 from .threefry import random_bits
@@ -199,6 +205,53 @@ def _(p: float, dtype: DataType) -> None:
     if not 0 <= p <= 1:
         message = "a probability is from 0 to 1"
         raise OperandError("p", f"is {p}", message=message, code="RX0204")
+
+
+# ---------------------------------------------------------------- loops
+
+
+@uniform.compute()
+def _(
+    context: ComputeContext, key: te.Tensor, shape: Any, low: float, high: float, dtype: DataType
+) -> te.Tensor:
+    def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
+        share = loops.share_of(bits, _digits(dtype))
+        return cast(share * (float(high) - float(low)) + float(low), dtype)
+
+    return loops.random_tensor(key, context.shape, dtype, make)
+
+
+@normal.compute()
+def _(
+    context: ComputeContext, key: te.Tensor, shape: Any, mean: float, std: float, dtype: DataType
+) -> te.Tensor:
+    def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
+        high = right_shift(bits, const(12, bits.dtype))
+        share = tb.let("share", (cast(high, DataType("float64")) + 0.5) * 2.0**-52)
+        found = loops.normal_quantile(tb, share) * float(std) + float(mean)
+        return cast(found, dtype)
+
+    return loops.random_tensor(key, context.shape, dtype, make)
+
+
+@randint.compute()
+def _(
+    context: ComputeContext, key: te.Tensor, shape: Any, low: int, high: int, dtype: DataType
+) -> te.Tensor:
+    def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
+        rest = floor_mod(bits, const(high - low, bits.dtype))
+        found = rest + const(low & ((1 << 64) - 1), bits.dtype)
+        return cast(cast(found, DataType("int64")), dtype)
+
+    return loops.random_tensor(key, context.shape, dtype, make)
+
+
+@bernoulli.compute()
+def _(context: ComputeContext, key: te.Tensor, shape: Any, p: float, dtype: DataType) -> te.Tensor:
+    def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
+        return cast(loops.share_of(bits, 53) < float(p), dtype)
+
+    return loops.random_tensor(key, context.shape, dtype, make)
 
 
 for _operator in (uniform, normal, randint, bernoulli):

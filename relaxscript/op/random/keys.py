@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.te import tensor as te
+from relaxscript.te.compute import compute
+from relaxscript.te.element import converted, select
+from relaxscript.te.tensor import as_element
 
+from . import loops
 from .operands import require_key
 from .threefry import threefry
 
@@ -71,6 +80,21 @@ def _(num: int) -> None:
     if not 0 <= num < 1 << 31:
         message = "a key is split into 0 to 2147483647 others"
         raise OperandError("num", f"is {num}", message=message, code="RX0204")
+
+
+@key.compute()
+def _(context: ComputeContext, seed: Any) -> te.Tensor:
+    def element(ax0: PrimExpr) -> PrimExpr:
+        bits = converted(as_element(seed), DataType("uint64"))
+        return select(ax0 < 1, loops.high_word(bits), loops.low_word(bits))
+
+    made: te.Tensor = compute(context.shape, element, name="T_key")
+    return made
+
+
+@split.compute()
+def _(context: ComputeContext, key: te.Tensor, num: int) -> te.Tensor:
+    return loops.keys(key, context.shape, int(_OF_KEYS))
 
 
 for _operator in (key, split):

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["natural_logarithm", "normal_quantile"]
+__all__ = [
+    "FAR", "LN2_HIGH", "LN2_LOW", "MIDDLE", "TAIL", "TERMS", "natural_logarithm", "normal_quantile",
+]  # fmt: skip
 
 # Quotients of polynomials, the highest power first: in the middle, beyond that, and far out.
-_MIDDLE = (
+MIDDLE = (
     (
         2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
         4.5921953931549871457e4, 1.3731693765509461125e4, 1.9715909503065514427e3,
@@ -26,7 +28,7 @@ _MIDDLE = (
         4.2313330701600911252e1, 1.0,
     ),
 )  # fmt: skip
-_TAIL = (
+TAIL = (
     (
         7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
         1.27045825245236838258e0, 3.64784832476320460504e0, 5.76949722146069140550e0,
@@ -38,7 +40,7 @@ _TAIL = (
         2.05319162663775882187e0, 1.0,
     ),
 )  # fmt: skip
-_FAR = (
+FAR = (
     (
         2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
         2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580e0,
@@ -51,8 +53,8 @@ _FAR = (
     ),
 )  # fmt: skip
 # ln 2 as a number of few bits, of which multiples are exact, and what is left.
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_TERMS = 14
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+TERMS = 14
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
@@ -73,14 +75,14 @@ def natural_logarithm(x: Any) -> Any:
     share = np.where(low, share * 2, share)
     power = (power - low).astype(np.float64)
     ratio = (share - 1) / (share + 1)
-    series = _polynomial(tuple(1 / (2 * n + 1) for n in reversed(range(_TERMS))), ratio * ratio)
-    return power * _LN2_HIGH + (power * _LN2_LOW + 2 * ratio * series)
+    series = _polynomial(tuple(1 / (2 * n + 1) for n in reversed(range(TERMS))), ratio * ratio)
+    return power * LN2_HIGH + (power * LN2_LOW + 2 * ratio * series)
 
 
 def normal_quantile(p: Any) -> Any:
     """The number that a standard normal one is below with probability `p`, between 0 and 1."""
     q = p - 0.5
     r = np.sqrt(-natural_logarithm(np.where(q < 0, p, 1 - p)))
-    far = np.where(r <= 5, _quotient(_TAIL, r - 1.6), _quotient(_FAR, r - 5))
-    middle = q * _quotient(_MIDDLE, 0.180625 - q * q)
+    far = np.where(r <= 5, _quotient(TAIL, r - 1.6), _quotient(FAR, r - 5))
+    middle = q * _quotient(MIDDLE, 0.180625 - q * q)
     return np.where(np.abs(q) <= 0.425, middle, np.where(q < 0, -far, far))

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["random_bits", "threefry"]
+__all__ = ["PARITY", "ROTATIONS", "random_bits", "threefry"]
 
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = np.uint32(0x1BD11BDA)
 
 
 def threefry(key: Any, first: Any, second: Any) -> tuple[Any, Any]:
     """The two words for each counter of two words; all are uint32, and wrap around."""
-    words = (key[0], key[1], key[0] ^ key[1] ^ _PARITY)
+    words = (key[0], key[1], key[0] ^ key[1] ^ PARITY)
     x, y = first + words[0], second + words[1]
     for group in range(5):
-        for by in _ROTATIONS[group % 2]:
+        for by in ROTATIONS[group % 2]:
             x = x + y
             y = ((y << np.uint32(by)) | (y >> np.uint32(32 - by))) ^ x
         x = x + words[(group + 1) % 3]
