@@ -30,6 +30,7 @@ from . import (
     mask,
     memory,
     nn,
+    order_statistics,
     qdq,
     random,
     ranges,
@@ -60,6 +61,7 @@ from .linear_algebra import *  # noqa: F403
 from .logical_reduction import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .mask import *  # noqa: F403
+from .order_statistics import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
 from .scan import *  # noqa: F403
@@ -73,8 +75,9 @@ from .unary import *  # noqa: F403
 
 _FAMILIES = (
     base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device,
-    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask, qdq,
-    ranges, scan, search, sets, slicing, sorting, statistical, ternary, unary,
+    gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask,
+    order_statistics, qdq, ranges, scan, search, sets, slicing, sorting, statistical, ternary,
+    unary,
 )  # fmt: skip
 __all__ = [
     "builtin", "ccl", "dist", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",

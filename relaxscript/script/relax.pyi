@@ -197,6 +197,7 @@ __all__ = [
     "flatten",
     "reshape",
     "masked_fill",
+    "median",
     "dequantize",
     "quantize",
     "arange",
@@ -587,7 +588,7 @@ class dist:
         """
 
     @staticmethod
-    def call_tir(*args: Any, kwargs: Any) -> Any:
+    def call_tir(func: Any, args: Any, out_sinfo: Any, tir_vars: Any = None) -> Any:
         """Call a PrimFunc of the module on whole distributed tensors: `R.call_tir` of such."""
 
     @staticmethod
@@ -599,7 +600,7 @@ class dist:
         """
 
     @staticmethod
-    def const(*args: Any, kwargs: Any) -> Any:
+    def const(value: Any, struct_info: Any) -> Any:
         """A constant as a distributed tensor, which `struct_info` places: an `R.dist.redistribute`."""
 
     @staticmethod
@@ -982,6 +983,14 @@ def maximum(x1: Any, x2: Any) -> Any:
 
 def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The mean along `axis` (all axes where None), NaN of nothing."""
+
+def median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """The element in the middle of the order of all elements; of two in the middle the lower one.
+
+    With `axis`, a tuple: the elements in the middle along this axis, and their indices (int64). Of
+    equal elements the order is that in which they are. NaN if there is one, and the index of the
+    first. Of nothing it is NaN, 0 for integers, and the index -1.
+    """
 
 class memory:
     """Storage that a program takes and gives back itself, as lowered programs do.

@@ -134,6 +134,7 @@ COUNTERPARTS: Mapping[str, str] = {
     "std": "numpy.std torch.std",
     "any": "numpy.any torch.any",
     "all": "numpy.all torch.all",
+    "median": "numpy.median torch.median",
     "argmax": "ArgMax numpy.argmax torch.argmax",
     "argmin": "ArgMin numpy.argmin torch.argmin",
     "cumsum": "CumSum numpy.cumsum torch.cumsum",

@@ -157,6 +157,7 @@ EXAMPLES: Mapping[str, str] = {
     "mean": "x: n m; R.mean(x, axis=1)",
     "variance": "x: n m; R.variance(x, axis=1)",
     "std": "x: n m; R.std(x, axis=1)",
+    "median": "x: n m; R.median(x, axis=1)",
     "argmax": "x: n m; R.argmax(x, axis=1)",
     "argmin": "x: n m; R.argmin(x, axis=1)",
     "cumsum": "data: n m; R.cumsum(data, axis=1)",

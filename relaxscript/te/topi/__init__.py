@@ -13,6 +13,7 @@ from . import (
     joining,
     linear_algebra,
     nn,
+    order_statistics,
     reduction,
     scan,
     scattering,
@@ -29,6 +30,7 @@ from .elementwise import *  # noqa: F403
 from .gathering import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
+from .order_statistics import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .scattering import *  # noqa: F403
@@ -48,6 +50,7 @@ __all__ = [
     *gathering.__all__,
     *joining.__all__,
     *linear_algebra.__all__,
+    *order_statistics.__all__,
     *reduction.__all__,
     *scan.__all__,
     *scattering.__all__,
