@@ -12,6 +12,14 @@ from relaxscript.errors import OperandError, did_you_mean, nearest
 from relaxscript.ir.prim import INT64, const
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.layout import (
+    LayoutContext,
+    Order,
+    Relaid,
+    along_axis,
+    declined,
+    follow,
+)
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import dims_of, tensor_of
@@ -115,5 +123,17 @@ def _with_workers(operator: Operator) -> None:
 _with_workers(allgather)
 _with_workers(scatter_from_worker0)
 
+
+allreduce.layout_rule(follow)
+broadcast_from_worker0.layout_rule(follow)
+scatter_from_worker0.layout_rule(along_axis)
+
+
+@allgather.layout_rule
+def _(context: LayoutContext, x: Order, **attributes: Any) -> Relaid:
+    return Relaid((x,), x) if x[0] == 0 else declined(context, (x,))
+
+
 for _operator in (allreduce, allgather, broadcast_from_worker0, scatter_from_worker0):
+    _operator.lacks("compute", "workers exchange tensors, which the machine does")
     _operator.lacks("gradient", "what it is made of is on other workers, too")

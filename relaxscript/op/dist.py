@@ -246,3 +246,6 @@ for _operator in (
     annotate_sharding, redistribute, redistribute_replica_to_shard, call_tir_local_view,
 ):  # fmt: skip
     _operator.lacks("gradient", "a program is differentiated before it is distributed")
+for _operator in (annotate_sharding, redistribute, redistribute_replica_to_shard):
+    _operator.lacks("compute", "devices exchange tensors, which the machine does")
+call_tir_local_view.lacks("compute", "it calls a PrimFunc already")
