@@ -13,7 +13,7 @@ from typing import Any
 
 from .user_frame import caller_frame
 
-__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_te", "of_tir"]
+__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_te", "of_tir", "of_training"]
 
 _SCHEDULES = "write the loops as you want them in `@T.prim_func`"
 _FRONTENDS = "write the model with `@I.ir_module`, or build it with `relax.BlockBuilder`"
@@ -34,7 +34,6 @@ _PACKAGE = {
 _RELAX = {
     "frontend": _FRONTENDS,
     "dpl": "find bindings by `relax.analysis.post_order_visit`",
-    "training": "write the step of the training as a function of its own",
     "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
     "expr_functor": "`relax.analysis.post_order_visit` visits, passes rewrite",
     "PyExprVisitor": "`relax.analysis.post_order_visit` visits every part of an expression",
@@ -43,6 +42,15 @@ _RELAX = {
     "DataflowBlockRewrite": "make the block anew with `relax.BlockBuilder`",
     "utils": "`convert_to_expr` and `args_converter` are in `relaxscript.relax` itself",
     "testing": "`relaxscript.testing` has what tests share",
+}
+_TRAINING_STEP = "write the step of the training as a function of its own"
+_TRAINING = {
+    "SetupTrainer": _TRAINING_STEP,
+    "Trainer": _TRAINING_STEP,
+    "AppendLoss": _TRAINING_STEP,
+    "loss": "`R.nn.cross_entropy_with_logits` and `R.nn.nll_loss` are losses",
+    "optimizer": _TRAINING_STEP,
+    "utils": "`register_te_gradient` is in `relaxscript.relax.training` itself",
 }
 _TIR = {
     "Schedule": _SCHEDULES,
@@ -73,6 +81,11 @@ def of_package(name: str) -> Any:
 def of_relax(name: str) -> Any:
     """`__getattr__` of `relaxscript.relax`."""
     raise no_such_name("relaxscript.relax", name, _RELAX)
+
+
+def of_training(name: str) -> Any:
+    """`__getattr__` of `relaxscript.relax.training`."""
+    raise no_such_name("relaxscript.relax.training", name, _TRAINING)
 
 
 def of_tir(name: str) -> Any:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from relaxscript.opdef.gradient import register_te_gradient
+
+if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
+    from relaxscript.errors.not_built import of_training as __getattr__  # noqa: F401
 
 __all__ = ["register_te_gradient"]
