@@ -273,8 +273,7 @@ def _(
 def _(
     context: ComputeContext, sorted_sequence: Any, values: Any, right: bool, dtype: DataType
 ) -> Any:
-    # A narrow integer may not count the elements: then the count wraps around, not the search.
-    return topi.cast(topi.searchsorted(sorted_sequence, values, right), dtype)
+    return topi.searchsorted(sorted_sequence, values, right, str(dtype))
 
 
 searchsorted.lacks("gradient", "its results are integers")

@@ -12,6 +12,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import reduce_info
+from relaxscript.opdef.layout import reduced
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import require_dtype
@@ -41,6 +42,8 @@ def any(x: Tensor, axis: Axes | None = None, keepdims: bool = False) -> Tensor:
 
 
 def _declare(operator: Operator, rule: Any) -> None:
+    operator.layout_rule(reduced)
+
     @operator.infer_rule
     def infer(
         context: InferContext,

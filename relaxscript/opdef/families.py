@@ -20,7 +20,7 @@ from relaxscript.te.topi.tag import BROADCAST, ELEMWISE
 
 from .compute import ComputeContext
 from .context import InferContext
-from .layout import LayoutContext, Order, Relaid, follow, places_of, without_axes
+from .layout import follow, reduced
 from .operator import Operator, register
 from .parameters import Parameter
 from .shapes import (
@@ -285,11 +285,7 @@ def reduction(
         require_dtype("x", x.dtype, accepts)
         return reduce_info(x, axis, keepdims, x.dtype)
 
-    @operator.layout_rule
-    def layout(context: LayoutContext, x: Order, axis: Any, keepdims: bool) -> Relaid:
-        gone = range(len(x)) if axis is None else [a % len(x) for a in axis]
-        result = x if keepdims else without_axes(x, gone)
-        return Relaid((x,), result, {"axis": None if axis is None else places_of(axis, x)})
+    operator.layout_rule(reduced)
 
     if te is not None:
 

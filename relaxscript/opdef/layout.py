@@ -26,7 +26,8 @@ from .shapes import dims_of
 
 __all__ = [
     "LayoutContext", "Order", "Orders", "Relaid", "RelaidCall", "along_axis", "declined", "follow",
-    "order_to", "place_of", "places_of", "plain", "relaid_call", "with_axes", "without_axes",
+    "order_to", "place_of", "places_of", "plain", "reduced", "relaid_call", "with_axes",
+    "without_axes",
 ]  # fmt: skip
 
 Order = tuple[int, ...]
@@ -170,6 +171,15 @@ def _plain_like(orders: Orders) -> Orders:
     if all(isinstance(axis, int) for axis in orders):
         return plain(len(orders))
     return tuple(map(_plain_like, orders))
+
+
+def reduced(
+    context: LayoutContext, x: Order, axis: tuple[int, ...] | None, keepdims: bool
+) -> Relaid:
+    """The rule of an operator that combines all elements along some axes."""
+    gone = range(len(x)) if axis is None else [a % len(x) for a in axis]
+    result = x if keepdims else without_axes(x, gone)
+    return Relaid((x,), result, {"axis": None if axis is None else places_of(axis, x)})
 
 
 def along_axis(context: LayoutContext, x: Order, axis: int | None, **attributes: Any) -> Relaid:

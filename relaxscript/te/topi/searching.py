@@ -42,24 +42,26 @@ def searchsorted(
     dtype = DataType(out_dtype)
 
     def statements(ins: Sequence[Buffer], outs: Sequence[Buffer]) -> Stmt:
-        row, given, low = ins[0], ins[1], outs[0]
+        row, given = ins
         tb = TIRBuilder(rooted=False)
 
         def search(i: tuple[PrimExpr, ...]) -> None:
-            high = tb.decl_buffer(make_buffer("high", (1,), dtype), needs_memory=True)
-            tb.store(low, i, prim.const(0, dtype))
-            tb.store(high, [0], prim.cast(row.shape[-1], dtype))
-            with tb.while_(load(low, *i) < load(high, 0)):
-                middle = tb.let("middle", load(low, *i) + (load(high, 0) - load(low, *i)) // 2)
+            # A place may be more than the dtype of the result holds: it is converted at the end.
+            ends = tb.decl_buffer(make_buffer("ends", (2,), prim.INT64), needs_memory=True)
+            tb.store(ends, [0], prim.const(0, prim.INT64))
+            tb.store(ends, [1], prim.cast(row.shape[-1], prim.INT64))
+            with tb.while_(load(ends, 0) < load(ends, 1)):
+                middle = tb.let("middle", load(ends, 0) + (load(ends, 1) - load(ends, 0)) // 2)
                 here = load(row, *(i[:-1] if row.ndim > 1 else ()), middle)
                 before = is_less(here, load(given, *i))
                 if right:
                     before = prim.Not.make(is_less(load(given, *i), here))
                 with tb.if_(before):
                     with tb.then():
-                        tb.store(low, i, middle + 1)
+                        tb.store(ends, [0], middle + 1)
                     with tb.else_():
-                        tb.store(high, [0], middle)
+                        tb.store(ends, [1], middle)
+            tb.store(outs[0], i, prim.cast(load(ends, 0), dtype))
 
         if given.ndim:
             with tb.grid(*given.shape) as i:
