@@ -12,14 +12,17 @@ from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.relax import Expr, TupleGetItem
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.tir import Buffer, Stmt
 from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.ir.walk import substitute
+from relaxscript.op.gradients import R, dtype_of, number_elements, reshape_like
 from relaxscript.op.pieces import PIECE
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
+from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Indices, Tensor, Value
@@ -221,4 +224,16 @@ def _(
     return extern(context.shape, [x], statements, name="te_layout_transform", dtype=x.dtype)
 
 
-layout_transform.lacks("gradient", "an index map does not say where elements come from")
+@layout_transform.gradient
+def _(
+    context: GradientContext,
+    x: Expr,
+    pad_value: Expr | None,
+    index_map: IndexMap,
+    **separators: Any,
+) -> Gradients:
+    # Where the number of an element comes to, there is what it gets. Padding has the number 0.
+    numbers = R.flatten(R.layout_transform(number_elements(x), index_map))
+    places = R.concat([R.zeros([1], dtype_of(x)), R.flatten(R.zeros_like(x))])
+    found = R.index_put(places, [numbers], R.flatten(context.grad), True)
+    return reshape_like(TupleGetItem.make(R.split(found, [1]), 1), x), None
