@@ -477,7 +477,8 @@ NOTATION = set(
     const prim_value str dtype shape tuple ExternFunc TupleGetItem ShapeExpr SeqExpr
     device cpu cuda ext_dev gpu hexagon metal opencl rocm vpi vulkan webgpu
     DTensor device_mesh dist.DTensor dist.device_mesh dist.call_tir dist.const
-    call_packed dot emit_te linear masked_fill nn.attention_bias nn.embedding nn.relu6
+    call_packed call_py_func dot emit_te linear masked_fill nn.attention_bias nn.embedding nn.relu6
+    vm.call_tir_dyn
     """.split()
 )
 SHORT_DTYPE = re.compile(r"(u?int|bfloat|float|[uif]|bf|bool|boolean)\d*(_?e\w+)?")

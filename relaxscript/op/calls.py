@@ -47,7 +47,8 @@ from .results import (
 )
 
 __all__ = [
-    "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_tir",
+    "call_builtin_with_ctx", "call_dps_packed", "call_packed", "call_pure_packed", "call_py_func",
+    "call_tir",
     "call_tir_with_grad",
 ]  # fmt: skip
 
@@ -218,6 +219,17 @@ def call_pure_packed(func: Packed, *args: Value, sinfo_args: ResultInfo) -> Valu
 def _(context: InferContext, call: Call) -> StructInfo:
     require_packed(context, call.args[0])
     return derived_result(context, call, "R.call_pure_packed")
+
+
+@composite_op()
+def call_py_func(py_func_name: Packed, *args: Value, out_sinfo: ResultInfo) -> Expr:
+    """Call a Python function that has no side effects, by the name it is registered under.
+
+    `out_sinfo` describes the result, one or a list. It is `R.call_pure_packed` by another name;
+    `relaxscript.register_func` registers functions.
+    """
+    described = one_description(out_sinfo)
+    return call_pure_packed.build((py_func_name, *args), {"sinfo_args": described})
 
 
 # ---------------------------------------------------------------- builtins

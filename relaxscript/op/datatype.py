@@ -16,7 +16,7 @@ from relaxscript.te import element
 
 from .gradients import cast_like
 
-__all__ = ["astype"]
+__all__ = ["astype", "wrap_param"]
 
 
 @op(symbol="astype", traits={Trait.MIXED_FOLLOW})
@@ -47,3 +47,28 @@ compute_elements(astype, element.converted)
 @astype.gradient
 def _(context: GradientContext, x: Expr, dtype: DataType) -> Gradients:
     return (cast_like(context.grad, x),)
+
+
+@op()
+def wrap_param(data: Tensor, dtype: DType = "float32") -> Tensor:  # type: ignore[assignment]
+    """A parameter of a model as `dtype`, as `R.astype` gives it.
+
+    Passes that convert models mark parameters so. Source: TVM `relax.wrap_param`.
+    """
+    found: Tensor = converted(data, dtype.numpy)
+    return found
+
+
+@wrap_param.infer_rule
+def _(context: InferContext, data: TensorStructInfo, dtype: DataType) -> StructInfo:
+    if dtype is data.dtype:
+        return data
+    return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+
+
+compute_elements(wrap_param, element.converted)
+
+
+@wrap_param.gradient
+def _(context: GradientContext, data: Expr, dtype: DataType) -> Gradients:
+    return (cast_like(context.grad, data),)

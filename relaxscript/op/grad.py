@@ -1,4 +1,7 @@
-"""Marks for the differentiation of a program; the value is the operand's. Source: TVM."""
+"""Marks for the differentiation of a program, of which the value is the operand's; gradients.
+
+Source: TVM `relax.grad`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 
-__all__ = ["end_checkpoint", "no_grad", "start_checkpoint"]
+from . import backward
+from .backward import *  # noqa: F403
+
+__all__ = ["end_checkpoint", "no_grad", "start_checkpoint", *backward.__all__]
 
 
 def _mark(name: str, doc: str) -> Operator:

@@ -34,6 +34,7 @@ from . import (
     qdq,
     random,
     ranges,
+    sampling,
     scan,
     search,
     sets,
@@ -64,6 +65,7 @@ from .mask import *  # noqa: F403
 from .order_statistics import *  # noqa: F403
 from .qdq import *  # noqa: F403
 from .ranges import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .search import *  # noqa: F403
 from .sets import *  # noqa: F403
@@ -76,8 +78,8 @@ from .unary import *  # noqa: F403
 _FAMILIES = (
     base, binary, calls, collapse_sum, comparison, contraction, create, datatype, device,
     gather_scatter, indexing, inplace, linear_algebra, logical_reduction, manipulate, mask,
-    order_statistics, qdq, ranges, scan, search, sets, slicing, sorting, statistical, ternary,
-    unary,
+    order_statistics, qdq, ranges, sampling, scan, search, sets, slicing, sorting, statistical,
+    ternary, unary,
 )  # fmt: skip
 __all__ = [
     "builtin", "ccl", "dist", "grad", "image", "inspect", "memory", "nn", "random", "vision", "vm",

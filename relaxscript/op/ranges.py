@@ -28,7 +28,7 @@ from relaxscript.te.topi import tensor
 
 from .gradients import constant
 
-__all__ = ["arange", "eye", "eye_like"]
+__all__ = ["arange", "eye", "eye_like", "hamming_window"]
 
 _INT64 = DataType("int64")
 _FLOAT32 = DataType("float32")
@@ -206,3 +206,50 @@ for _operator in (arange, eye):
 
 
 eye_like.gradient(constant)
+
+
+# ---------------------------------------------------------------- windows
+
+
+@op()
+def hamming_window(
+    window_size: Value, periodic: bool, alpha: float, beta: float, dtype: DType
+) -> Tensor:
+    """The Hamming window `alpha - beta * cos(2 * pi * i / n)` of `window_size` numbers.
+
+    `n` is `window_size` where the window is `periodic`, else one less. A window of one number is 1.
+    Computed in float64 and rounded once. Source: TVM `relax.hamming_window`, torch.
+    """
+    size = integer_in(window_size)
+    if size == 1:
+        return np.ones(1, dtype.numpy)
+    steps = np.arange(size, dtype=np.float64) / max(size if periodic else size - 1, 1)
+    found: Tensor = converted(alpha - beta * np.cos(2 * np.pi * steps), dtype.numpy)
+    return found
+
+
+@hamming_window.infer_rule
+def _(
+    context: InferContext,
+    window_size: StructInfo,
+    periodic: bool,
+    alpha: float,
+    beta: float,
+    dtype: DataType,
+) -> StructInfo:
+    size = require_integer("window_size", window_size, "the size of a window")
+    if isinstance(size, IntImm) and size.value < 0:
+        message = "a window has no fewer than 0 numbers"
+        raise OperandError("window_size", f"is {size.value}", message=message, code="RX0204")
+    length = None if size is None else simplify(prim.Max.make(_wide(size), ZERO))
+    return tensor_of(None if length is None else (length,), dtype, None, 1)
+
+
+@hamming_window.attribute_rule
+def _(dtype: DataType, **others: object) -> None:
+    if not dtype.is_float:
+        message = "a window is of floats"
+        raise OperandError("dtype", f"is {dtype}", message=message, code="RX0202")
+
+
+hamming_window.lacks("gradient", "no tensor is among its operands")

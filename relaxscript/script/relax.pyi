@@ -142,6 +142,7 @@ __all__ = [
     "call_dps_packed",
     "call_packed",
     "call_pure_packed",
+    "call_py_func",
     "call_tir",
     "call_tir_with_grad",
     "collapse_sum_like",
@@ -164,6 +165,7 @@ __all__ = [
     "zeros",
     "zeros_like",
     "astype",
+    "wrap_param",
     "hint_on_device",
     "to_vdevice",
     "gather",
@@ -203,6 +205,8 @@ __all__ = [
     "arange",
     "eye",
     "eye_like",
+    "hamming_window",
+    "multinomial_from_uniform",
     "cumprod",
     "cumsum",
     "argmax",
@@ -450,6 +454,13 @@ def call_pure_packed(func: Any, *args: Any, sinfo_args: Any) -> Any:
     """Call a packed function that has no side effects, so that it may be in a dataflow block.
 
     `sinfo_args` describes the result.
+    """
+
+def call_py_func(py_func_name: Any, *args: Any, out_sinfo: Any) -> Any:
+    """Call a Python function that has no side effects, by the name it is registered under.
+
+    `out_sinfo` describes the result, one or a list. It is `R.call_pure_packed` by another name;
+    `relaxscript.register_func` registers functions.
     """
 
 def call_tir(gvar: Any, args: Any, out_sinfo: Any, tir_vars: Any = None) -> Any:
@@ -718,11 +729,66 @@ def gather_nd(data: Any, indices: Any, batch_dims: Any = 0) -> Any:
     """
 
 class grad:
-    """Marks for the differentiation of a program; the value is the operand's. Source: TVM."""
+    """Marks for the differentiation of a program, of which the value is the operand's; gradients.
+
+    Source: TVM `relax.grad`.
+    """
+
+    @staticmethod
+    def avg_pool2d_backward(
+        output_grad: Any,
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The gradient of `R.nn.avg_pool2d` by its data.
+
+        That of a window is divided by the number of elements of the mean, and goes to each of them.
+        """
 
     @staticmethod
     def end_checkpoint(input: Any) -> Any:
         """The tensor itself; up to here values are computed anew."""
+
+    @staticmethod
+    def max_pool2d_backward(
+        output_grad: Any,
+        data: Any,
+        pool_size: Any = ...,
+        strides: Any = ...,
+        padding: Any = ...,
+        dilation: Any = ...,
+        ceil_mode: Any = False,
+        count_include_pad: Any = False,
+        layout: Any = "NCHW",
+        out_layout: Any = None,
+    ) -> Any:
+        """The gradient of `R.nn.max_pool2d` by its data.
+
+        That of a window goes to its largest element, of several to the first in row-major order. A NaN
+        is the largest.
+        """
+
+    @staticmethod
+    def nll_loss_backward(
+        output_grad: Any,
+        predictions: Any,
+        targets: Any,
+        weights: Any = None,
+        reduction: Any = "mean",
+        ignore_index: Any = -100,
+    ) -> Any:
+        """The gradient of `R.nn.nll_loss` by its predictions.
+
+        At the target class of each sample it is minus the weight of that class times `output_grad`. For
+        a "mean" it is divided by the sum of the weights. Elsewhere it is 0.
+        """
 
     @staticmethod
     def no_grad(input: Any) -> Any:
@@ -732,11 +798,26 @@ class grad:
     def start_checkpoint(input: Any) -> Any:
         """The tensor itself; what follows is computed anew."""
 
+    @staticmethod
+    def take_backward(output_grad: Any, x: Any, indices: Any, axis: Any = None) -> Any:
+        """The gradient of `R.take` by the tensor that is taken from.
+
+        Where an element was taken several times, it is the sum of the gradients. Indices count from 0;
+        raises `IndexError` for one that is not there.
+        """
+
 def greater(x1: Any, x2: Any) -> Any:
     """True where `x1` is above `x2`."""
 
 def greater_equal(x1: Any, x2: Any) -> Any:
     """True where `x1` is at least `x2`."""
+
+def hamming_window(window_size: Any, periodic: Any, alpha: Any, beta: Any, dtype: Any) -> Any:
+    """The Hamming window `alpha - beta * cos(2 * pi * i / n)` of `window_size` numbers.
+
+    `n` is `window_size` where the window is `periodic`, else one less. A window of one number is 1.
+    Computed in float64 and rounded once. Source: TVM `relax.hamming_window`, torch.
+    """
 
 def hint_on_device(data: Any, dst_vdevice: Any, memory_scope: Any = "global") -> Any:
     """The tensor itself, which is wanted on a device such as `R.device("cpu", 1)`.
@@ -1010,12 +1091,29 @@ class memory:
         """
 
     @staticmethod
+    def ensure_zero_offset(data: Any) -> Any:
+        """The tensor in a memory of its own, at whose first byte it begins.
+
+        Tensors of programs are so already, but for views. Source: TVM `relax.memory`.
+        """
+
+    @staticmethod
     def kill_storage(storage: Any) -> Any:
         """Give a storage back; it must not be used afterwards."""
 
     @staticmethod
     def kill_tensor(tensor: Any) -> Any:
         """Give a tensor back; it must not be used afterwards."""
+
+    @staticmethod
+    def view(
+        data: Any, shape: Any = None, dtype: Any = None, relative_byte_offset: Any = None
+    ) -> Any:
+        """The bytes of `data` from an offset on, as a tensor of another shape, another dtype, or both.
+
+        What is not given is that of `data`. The tensor must not go beyond the end of `data`. Tensors do
+        not change, so that the result is the same where it is a copy.
+        """
 
 def meshgrid(tensors: Any, indexing: Any = "ij") -> Any:
     """For each row of numbers a tensor over the grid of all of them, which varies along its axis.
@@ -1032,6 +1130,18 @@ def minimum(x1: Any, x2: Any) -> Any:
 
 def mod(x1: Any, x2: Any) -> Any:
     """The remainder of the division rounded towards zero; its sign is that of `x1`, as in C."""
+
+def multinomial_from_uniform(
+    prob: Any, uniform_sample: Any, sample_indices: Any, dtype: Any = "int64"
+) -> Any:
+    """For each sample an index, drawn by the probabilities in a row of `prob`.
+
+    It is the first at which the sum of the probabilities up to it is above the sample. That is a
+    number from 0 to below 1; where no sum is above it, the last index is taken. `uniform_sample`
+    and `sample_indices`, the rows that are drawn from, have the shape (samples, 1). Sums are made
+    in float64. Raises `IndexError` for a row that is not there. `R.random.uniform` gives such
+    samples.
+    """
 
 def multiply(x1: Any, x2: Any) -> Any:
     """The product `x1 * x2`, element by element; integers wrap around."""
@@ -1099,6 +1209,31 @@ class nn:
         window_size: Any = None,
     ) -> Any:
         """`R.nn.attention` with a bias."""
+
+    @staticmethod
+    def attention_var_len(
+        queries: Any,
+        keys: Any,
+        values: Any,
+        seqstart_q: Any,
+        max_seqlen_q: Any,
+        seqstart_k: Any = None,
+        max_seqlen_k: Any = None,
+        scale: Any = None,
+        causal_mask: Any = None,
+        window_size: Any = None,
+    ) -> Any:
+        """`R.nn.attention` for each of several sequences, which stand one behind the other.
+
+        `queries`, `keys` and `values` have the axes 1, tokens of all sequences, heads, and features of
+        a head. `seqstart_q` says where the queries of each sequence begin, and where those of the last
+        end; `seqstart_k` the same of keys and values, where it is not the same. `max_seqlen_q` and
+        `max_seqlen_k` are the length of the longest sequence, which only implementations that prepare
+        memory need. The result is 0 for tokens of no sequence.
+
+        Raises `ValueError` for sequences that are not in order. The lengths are data, so that there is
+        no compute.
+        """
 
     @staticmethod
     def avg_pool1d(
@@ -1976,11 +2111,26 @@ class vm:
         """
 
     @staticmethod
+    def call_tir_dyn(func: Any, args: Any) -> Any:
+        """Call a PrimFunc of the module on tensors that it writes into, and on integers.
+
+        `args` are the tensors, and last the shape of the integers for its scalar parameters, as lowered
+        programs have it. It is `func(*tensors, *integers)`, a call with side effects. Raises
+        `OperandError` where `args` does not end with a shape whose integers are written there.
+        """
+
+    @staticmethod
     def kill_object(obj: Any) -> Any:
         """Give a value back; it must not be used afterwards."""
 
 def where(condition: Any, x1: Any, x2: Any) -> Any:
     """`x1` where `condition` is true, else `x2`; all three broadcast to each other."""
+
+def wrap_param(data: Any, dtype: Any = "float32") -> Any:
+    """A parameter of a model as `dtype`, as `R.astype` gives it.
+
+    Passes that convert models mark parameters so. Source: TVM `relax.wrap_param`.
+    """
 
 def zeros(shape: Any, dtype: Any) -> Any:
     """A tensor of zeros (False, for bools)."""

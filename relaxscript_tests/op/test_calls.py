@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relaxscript as rx
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.ir import relax
@@ -18,6 +19,7 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.op import ArgumentError, PlainContext
+from relaxscript_tests.end_to_end.executors import every_executor
 
 from .inference import OBJECT, described, dim, refused, result, shape, tensor
 
@@ -221,3 +223,58 @@ def test_a_dps_call_says_which_tuple_it_needs() -> None:
 
     with pytest.raises(OperandError, match="`args` is a tensor, not a tuple"):
         R.call_dps_packed.infer(call, PlainContext())
+
+
+PYTHON_FUNCTION = """
+@R.function
+def main(x: R.Tensor((2, 3), "float32")):
+    y = R.call_py_func("test.double_of", x, out_sinfo=R.Tensor((2, 3), "float32"))
+    pair = R.call_py_func(
+        "test.pair_of", y, x, out_sinfo=[R.Tensor((2, 3), "float32"), R.Tensor((2, 3), "float32")]
+    )
+    return pair
+"""
+
+
+def test_a_python_function_is_called_by_its_name() -> None:
+    rx.register_func("test.double_of", lambda x: 2 * x)
+    rx.register_func("test.pair_of", lambda x, y: (x, y))
+    try:
+        module = rx.IRModule({"main": rx.from_source(PYTHON_FUNCTION)})
+        x = np.ones((2, 3), "float32")
+        twice, once = rx.jit(module).main(x)
+        assert (twice.max(), once.max()) == (2, 1)
+        assert "R.call_pure_packed(" in module.script()
+    finally:
+        for name in ("test.double_of", "test.pair_of"):
+            rx.remove_global_func(name)
+
+
+DYNAMIC = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def add_n(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32"), n: T.int64):
+        for i in range(4):
+            with T.block("y"):
+                v = T.axis.spatial(4, i)
+                y[v] = x[v] + T.Cast("float32", n)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.builtin.alloc_tensor((4,), "float32", 0)
+        _ = R.vm.call_tir_dyn(M.add_n, (x, y, R.shape([3])))
+        return y
+"""
+
+
+@every_executor
+def test_a_prim_func_writes_into_the_tensors_it_is_called_on(load: Any) -> None:
+    run = load(rx.from_source(DYNAMIC)).main
+    assert run(np.arange(4, dtype="float32")).tolist() == [3, 4, 5, 6]
+
+
+def test_a_dynamic_call_ends_with_the_shape_of_its_integers() -> None:
+    with pytest.raises(rx.DiagnosticError, match="the last of them is the shape") as caught:
+        R.vm.call_tir_dyn("f", (tensor(4), tensor(4)))
+    assert "R.shape([])" in str(caught.value)

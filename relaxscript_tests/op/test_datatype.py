@@ -36,3 +36,10 @@ def test_numbers_are_converted_as_in_c() -> None:
 def test_a_conversion_is_always_a_copy() -> None:
     x = np.ones(2, np.float32)
     assert R.astype(x, "float32") is not x
+
+
+def test_a_parameter_is_wrapped_as_the_dtype_of_the_model() -> None:
+    x = np.array([1.5, -2.25], "float16")
+    assert R.wrap_param(x).dtype == np.float32
+    assert R.wrap_param(x, "int8").tolist() == [1, -2]
+    assert result(R.wrap_param, tensor("n", dtype="float16")) == "(n,) float32"

@@ -11,7 +11,7 @@ import relaxscript.op as R
 from relaxscript.dtypes import DataType
 from relaxscript.ir import relax
 
-from .inference import OBJECT, dim, prim_var, refused, result, shape, tensor
+from .inference import OBJECT, dim, obliged, prim_var, ranked, refused, result, shape, tensor
 
 BYTES, FLOATS = DataType("uint8"), DataType("float32")
 
@@ -69,3 +69,33 @@ def test_what_is_given_back_is_nothing() -> None:
     assert refused(R.memory.kill_tensor, OBJECT).code == "RX0201"
     assert not R.memory.kill_storage.pure
     assert not R.vm.kill_object.pure
+
+
+def test_a_view_is_the_same_bytes_in_another_shape_or_dtype() -> None:
+    x = np.arange(6, dtype="int32").reshape(2, 3)
+    assert R.memory.view(x, (3, 2)).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert R.memory.view(x, (4, 3), "int16")[:, 0].tolist() == [0, 0, 3, 0]
+    assert R.memory.view(x, (2,), None, 16).tolist() == [4, 5]
+    assert R.memory.view(x, dtype="float32").dtype == np.float32
+    assert R.memory.ensure_zero_offset(x).tolist() == x.tolist()
+
+
+def test_the_shape_of_a_view() -> None:
+    view = R.memory.view
+    assert result(view, tensor("n", 4), (4, dim("n"))) == "(4, n) float32"
+    assert result(view, tensor("n", 4), None, "int32") == "(n, 4) int32"
+    assert result(view, ranked(2), (3, 3)) == "(3, 3) float32"
+    assert result(view, tensor(4), shape(ndim=2)) == "rank 2 float32 held"
+    assert obliged(view, tensor("n"), (4,)) == ["data: 16 inside n * 4"]
+    assert result(R.memory.ensure_zero_offset, tensor("n", 4)) == "(n, 4) float32"
+
+
+def test_a_view_ends_where_its_tensor_ends() -> None:
+    view = R.memory.view
+    assert refused(view, tensor(4), (5,)).fact == "has 16 bytes"
+    assert refused(view, tensor(4), (4,), None, 4).fact == "has 16 bytes"
+    assert refused(view, tensor(4), None, "float64").help == "give the shape of the view"
+    assert refused(view, tensor(4), None, None, -4).fact == "is -4"
+    assert refused(view, tensor(4), (-1,)).fact == "has the dimension -1"
+    with pytest.raises(ValueError, match="0 to 20 are asked for"):
+        view.meaning(np.zeros(4, "float32"), (5,))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.dtypes import DataType
 
 from .inference import OBJECT, dim, prim_var, ranked, refused, result, shape, tensor
 
@@ -65,3 +66,24 @@ def test_what_is_no_identity_matrix() -> None:
     assert refused(R.eye, 2, 2, shape(2)).operand == "k"
     assert refused(R.eye_like, tensor(2)).message == "only a matrix has a diagonal"
     assert refused(R.eye_like, tensor(2, 2), 0.5).code == "RX0202"
+
+
+def test_a_hamming_window_is_a_raised_cosine() -> None:
+    double = DataType("float64")
+    found = R.hamming_window.meaning(4, periodic=True, alpha=0.5, beta=0.5, dtype=double)
+    np.testing.assert_allclose(found, [0, 0.5, 1, 0.5], atol=1e-15)
+    symmetric = R.hamming_window.meaning(
+        5, periodic=False, alpha=0.54, beta=0.46, dtype=DataType("float32")
+    )
+    np.testing.assert_allclose(symmetric, np.hamming(5), rtol=1e-6)
+    assert result(R.hamming_window, 1, False, 0.54, 0.46, "float16") == "(1,) float16"
+    assert result(R.hamming_window, dim("n"), True, 0.5, 0.5, "float32") == "(n,) float32"
+    assert result(R.hamming_window, prim_var("int64"), True, 0.5, 0.5, "float32") == (
+        "rank 1 float32"
+    )
+
+
+def test_what_is_no_window() -> None:
+    assert refused(R.hamming_window, -1, True, 0.5, 0.5, "float32").fact == "is -1"
+    assert refused(R.hamming_window, 4, True, 0.5, 0.5, "int32").operand == "dtype"
+    assert refused(R.hamming_window, 1.5, True, 0.5, 0.5, "float32").code == "RX0202"

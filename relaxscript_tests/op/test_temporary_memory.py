@@ -26,7 +26,8 @@ PARTS = ("PIECE", "_PIECE", "_PART", "_CONVERTED")  # how much is worked on at a
 # How many copies in its own type of the largest tensor a call may hold: one, but where it finds
 # places of elements, which are int64 as numpy's are, and sorts or compares these.
 COPIES = {
-    "argsort": 4, "bucketize": 4, "gather_elements": 4, "median": 4, "nonzero": 4,
+    "argsort": 4, "bucketize": 4, "gather_elements": 4, "grad.take_backward": 4,
+    "median": 4, "nonzero": 4,
     "scatter_elements": 6, "searchsorted": 4, "sort": 4, "tensor_to_shape": 4, "topk": 4,
     "unique": 11,
 }  # fmt: skip

@@ -213,8 +213,8 @@ def test_the_namespace_holds_every_operator_and_what_stands_for_others() -> None
     offered |= {f"{room}.{name}" for room in rooms for name in rooms[room].__all__}
     named = {o.script_name for o in REGISTRY.values()}
     composites = {
-        "linear", "call_packed", "dist.call_tir", "dist.const", "masked_fill", "nn.attention_bias",
-        "nn.embedding", "nn.relu6",
+        "call_packed", "call_py_func", "dist.call_tir", "dist.const", "linear", "masked_fill",
+        "nn.attention_bias", "nn.embedding", "nn.relu6", "vm.call_tir_dyn",
     }  # fmt: skip
     assert offered == named | composites
     for name in offered:

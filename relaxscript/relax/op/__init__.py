@@ -21,6 +21,7 @@ from . import (
     nn,
     qdq,
     random,
+    sampling,
     search,
     set,
     sorting,
@@ -39,6 +40,7 @@ from .linear_algebra import *  # noqa: F403
 from .manipulate import *  # noqa: F403
 from .mask import *  # noqa: F403
 from .qdq import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .search import *  # noqa: F403
 from .set import *  # noqa: F403
 from .sorting import *  # noqa: F403
@@ -49,8 +51,9 @@ from .unary import *  # noqa: F403
 __all__ = [
     "base", "binary", "builtin", "ccl", "create", "datatype", "distributed", "grad", "image",
     "index", "inspect", "linear_algebra", "manipulate", "mask", "memory", "nn", "qdq", "random",
-    "search", "set", "sorting", "statistical", "ternary", "unary", "vision", "vm",
+    "sampling", "search", "set", "sorting", "statistical", "ternary", "unary", "vision", "vm",
     *base.__all__, *binary.__all__, *create.__all__, *datatype.__all__, *index.__all__,
-    *linear_algebra.__all__, *manipulate.__all__, *mask.__all__, *qdq.__all__, *search.__all__,
-    *set.__all__, *sorting.__all__, *statistical.__all__, *ternary.__all__, *unary.__all__,
+    *linear_algebra.__all__, *manipulate.__all__, *mask.__all__, *qdq.__all__,
+    *sampling.__all__, *search.__all__, *set.__all__, *sorting.__all__, *statistical.__all__,
+    *ternary.__all__, *unary.__all__,
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from relaxscript.op.calls import (
     call_dps_packed,
     call_packed,
     call_pure_packed,
+    call_py_func,
     call_tir,
     call_tir_with_grad,
 )
@@ -28,7 +29,8 @@ from relaxscript.op.inplace import call_inplace_packed, call_tir_inplace
 
 __all__ = [
     "assert_op", "call_builtin_with_ctx", "call_dps_packed", "call_inplace_packed", "call_packed",
-    "call_pure_packed", "call_tir", "call_tir_inplace", "call_tir_with_grad", "compute_prim_value",
-    "hint_on_device", "invoke_closure", "invoke_pure_closure", "make_closure", "null_value",
-    "print", "shape_of", "shape_to_tensor", "size", "tensor_to_shape", "to_vdevice",
+    "call_pure_packed", "call_py_func", "call_tir", "call_tir_inplace", "call_tir_with_grad",
+    "compute_prim_value", "hint_on_device", "invoke_closure", "invoke_pure_closure",
+    "make_closure", "null_value", "print", "shape_of", "shape_to_tensor", "size",
+    "tensor_to_shape", "to_vdevice",
 ]  # fmt: skip

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from relaxscript.op.datatype import astype
+from relaxscript.op.datatype import astype, wrap_param
 
-__all__ = ["astype"]
+__all__ = ["astype", "wrap_param"]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript_tests.op.operands import T
+import numpy as np
+
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript_tests.op.operands import T, Value
+
+
+def starts(*places: int) -> Value:
+    """Where sequences begin, and where the last ends."""
+    return Value(np.array(places, "int32"), TensorStructInfo((len(places),), "int32"))
+
 
 NAN, INFINITY = float("nan"), float("inf")
 # Values with which sums, maxima and means are not what they are of others.
@@ -186,6 +195,27 @@ CASES: dict[str, list[Any]] = {
             T((2, 4, 1, 2), values=SPECIAL),
         ),
         (T((0, 3, 2, 5)), T((0, 6, 2, 5)), T((0, 6, 2, 5))),
+    ],
+    "nn.attention_var_len": [
+        (
+            T((1, 7, 2, 5)),
+            T((1, 7, 2, 5)),
+            T((1, 7, 2, 3)),
+            starts(0, 3, 3, 6),
+            T((1,), "int32", 4),
+        ),
+        (
+            T((1, 4, 2, 5)),
+            T((1, 6, 2, 5)),
+            T((1, 6, 2, 5)),
+            starts(0, 1, 4),
+            T((), "int32"),
+            starts(0, 4, 6),
+            None,
+            0.5,
+            "BottomRight",
+            2,
+        ),
     ],
     "nn.prelu": [(T((2, 3)), T((3,))), (T((2, 3, 4)), T((2,)), 0), (T((0, 3)), T((3,)), -1)],
     "nn.batch_flatten": [(T((2, 3)),), (T((4, 2, 3)),), (T((3,)),), (T((0, 3)),)],

@@ -32,11 +32,14 @@ VALUES: list[Expr] = [
     Var("t", TupleStructInfo([TENSOR, TENSOR])),
     Var("k", PrimStructInfo("int64")),
 ]
+RELATED = (
+    "relax.grad.nll_loss_backward", "relax.multinomial_from_uniform", "relax.nn.attention_var_len",
+)  # fmt: skip
 PLAIN = {
     name: operator
     for name, operator in REGISTRY.items()
-    # Boxes and regions are rows of four or five numbers, which no tensor has by chance.
-    if not name.startswith("relax.vision.")
+    # Their operands have shapes that depend on each other, which chance hardly finds.
+    if not name.startswith(("relax.vision.", *RELATED))
     and not any(
         p.kind in ("callee", "dtype", "sinfo", "text")
         or p.annotation == "VirtualDevice"
