@@ -109,6 +109,7 @@ EXAMPLES: Mapping[str, str] = {
         "data: 2 m; collapse_target: m; R.collapse_sum_like(data, collapse_target)",
     "reshape": "x: 2 3; R.reshape(x, (3, -1))",
     "permute_dims": "x: n m; R.permute_dims(x, (1, 0))",
+    "layout_transform": "x: 4 = [1, 2, 3, 4]; R.layout_transform(x, lambda i: (i % 2, i // 2))",
     "expand_dims": "x: n m; R.expand_dims(x, 1)",
     "squeeze": "x: n 1; R.squeeze(x, 1)",
     "concat": "x: n m; y: k m; R.concat((x, y), axis=0)",
