@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import converted
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact, shape_text
 from relaxscript.opdef.operator import Operator, op
@@ -28,6 +29,8 @@ from relaxscript.opdef.shapes import (
     require_equal,
     same_dim,
 )
+from relaxscript.te import Tensor as TETensor
+from relaxscript.te.topi.nn.pooling_gradients import max_pool_grad, mean_pool_grad
 
 from .nn.layouts import read_layout
 from .nn.loss import nll_loss
@@ -264,6 +267,35 @@ def avg_pool2d_backward(
         return total
 
     return _unpool(output_grad, data, attributes, spread)  # type: ignore[no-any-return]
+
+
+@max_pool2d_backward.compute(sums=4)
+def _(
+    context: ComputeContext, output_grad: TETensor, data: TETensor, **attributes: Any
+) -> TETensor:
+    made: TETensor = max_pool_grad(output_grad, data, *_pooled(data, attributes))
+    return made
+
+
+@avg_pool2d_backward.compute(sums=4)
+def _(
+    context: ComputeContext, output_grad: TETensor, data: TETensor, **attributes: Any
+) -> TETensor:
+    pads = attributes["count_include_pad"]
+    made: TETensor = mean_pool_grad(output_grad, data, *_pooled(data, attributes), pads=pads)
+    return made
+
+
+def _pooled(data: TETensor, attributes: dict[str, Any]) -> tuple[Any, ...]:
+    """The kernel and windows of a pooling, the layouts of its data and result, and its sums."""
+    layout, out_layout = attributes["layout"], attributes["out_layout"]
+    orders = (
+        read_layout("layout", layout, "NCHW"),
+        read_layout("out_layout", out_layout or layout, "NCHW"),
+    )
+    w = windows_of(attributes["strides"], attributes["padding"], attributes["dilation"], 2)
+    kernel = per_axis("pool_size", attributes["pool_size"], 2, 1)
+    return kernel, w, orders, DataType(accumulator(data.dtype.numpy))
 
 
 def _declare_pool(backward: Operator, forward: Operator) -> None:

@@ -75,11 +75,7 @@ def pool(
     def count(*plain: PrimExpr) -> PrimExpr:
         if not ceil and (pad_counts or not (any(windows.before) or any(windows.after))):
             return prim.const(math.prod(kernel), plain[0].dtype)
-        numbers = [
-            _elements_inside(place, extents[axis], sizes[axis], windows, axis, pad_counts)
-            for axis, place in enumerate(plain[2:])
-        ]
-        return prim.Max(math.prod(numbers[1:], start=numbers[0]), prim.const(1, numbers[0].dtype))
+        return elements_of_window(plain[2:], extents, sizes, windows, pad_counts)
 
     return _means(total, count, orders[1], shape, data.dtype, "pool")
 
@@ -89,6 +85,18 @@ def sum_dtype(dtype: DataType) -> DataType:
     if dtype.is_float:
         return _FLOAT32 if dtype.bits <= 16 else _FLOAT64
     return DataType("int64" if dtype.kind == "int" else "uint64")
+
+
+def elements_of_window(
+    places: Sequence[PrimExpr], kernel: Sequence[PrimExpr], sizes: Sequence[PrimExpr],
+    windows: Windows, pads: bool,
+) -> PrimExpr:  # fmt: skip
+    """The number of elements of a window that are inside, at least 1; `pads` may count."""
+    numbers = [
+        _elements_inside(place, kernel[axis], sizes[axis], windows, axis, pads)
+        for axis, place in enumerate(places)
+    ]
+    return prim.Max(math.prod(numbers[1:], start=numbers[0]), prim.const(1, numbers[0].dtype))
 
 
 def _elements_inside(
@@ -200,7 +208,7 @@ def _whole_quotient(size: PrimExpr, count: PrimExpr) -> int | None:
 # ---------------------------------------------------------------- what users call
 
 
-def _read(
+def read_pooled(
     callee: str, data: Tensor, layout: str, pool_type: str, axes: int
 ) -> AxisOrder:  # fmt: skip
     """The order of the axes of a tensor; raises `OperandError` where it is of another."""
@@ -227,7 +235,7 @@ def _pool(
     axes: int, data: Tensor, kernel: Any, stride: Any, dilation: Any, padding: Any, pool_type: str,
     ceil_mode: bool, layout: str, count_include_pad: bool,
 ) -> Any:  # fmt: skip
-    order = _read(f"topi.nn.pool{axes}d", data, layout, pool_type, axes)
+    order = read_pooled(f"topi.nn.pool{axes}d", data, layout, pool_type, axes)
     size, steps, pads, gaps = (
         tuple(n) if isinstance(n, list) else n for n in (kernel, stride, padding, dilation)
     )
@@ -291,7 +299,7 @@ def pool3d(
 def _pool_to(
     callee: str, axes: int, data: Tensor, output_size: Any, pool_type: str, layout: str
 ) -> Any:  # fmt: skip
-    order = _read(callee, data, layout, pool_type, axes)
+    order = read_pooled(callee, data, layout, pool_type, axes)
     wanted = tuple(output_size) if isinstance(output_size, list) else output_size
     n, c, *spatial = order.sizes(data.shape)
     sizes = per_axis("output_size", wanted, axes, 1)
