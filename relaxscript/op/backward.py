@@ -32,6 +32,7 @@ from relaxscript.opdef.shapes import (
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.nn.pooling_gradients import max_pool_grad, mean_pool_grad
 
+from .backward_loops import nll_gradient, taken_gradient
 from .nn.layouts import read_layout
 from .nn.loss import nll_loss
 from .nn.pooling import avg_pool2d, max_pool2d
@@ -120,6 +121,20 @@ def nll_loss_backward(
     chosen = converted(np.asarray(found), result.dtype)
     np.put_along_axis(result, np.expand_dims(places, axis), np.expand_dims(chosen, axis), axis)
     return result
+
+
+@nll_loss_backward.compute(ulp=4)
+def _(
+    context: ComputeContext,
+    output_grad: TETensor,
+    predictions: TETensor,
+    targets: TETensor,
+    weights: TETensor | None,
+    reduction: str,
+    ignore_index: int,
+) -> TETensor:
+    wide = DataType(accumulator(predictions.dtype.numpy))
+    return nll_gradient(output_grad, predictions, targets, weights, reduction, ignore_index, wide)
 
 
 @nll_loss_backward.infer_rule
@@ -345,6 +360,18 @@ def take_backward(
         np.add.at(total, chosen, part.astype(wide))
         result[row, :, some] = converted(total, result.dtype)
     return result.reshape(x.shape)
+
+
+@take_backward.compute()
+def _(
+    context: ComputeContext,
+    output_grad: TETensor,
+    x: TETensor,
+    indices: TETensor,
+    axis: int | None = None,
+) -> TETensor:
+    wide = DataType(accumulator(x.dtype.numpy))
+    return taken_gradient(output_grad, x, indices, (axis or 0) % x.ndim, wide)
 
 
 @take_backward.infer_rule
