@@ -333,9 +333,10 @@ invoke_closure.infer_call_rule(_invoke_infos)
 invoke_pure_closure.infer_call_rule(_invoke_infos)
 
 
-for _operator in (null_value, shape_of, tensor_to_shape, shape_to_tensor, compute_prim_value):
+for _operator in (null_value, shape_of, tensor_to_shape, compute_prim_value):
     _operator.lacks("gradient", "its result is no tensor of floats")
     _operator.lacks("compute", "the machine makes its result, of what it knows of a value")
+shape_to_tensor.lacks("gradient", "its result is no tensor of floats")
 
 
 for _operator in (print, assert_op):

@@ -13,6 +13,7 @@ from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr
+from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
@@ -24,6 +25,7 @@ from relaxscript.opdef.shapes import ZERO, dims_of, number, tensor_of
 from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import prim_value
 from relaxscript.te import element, tensor as te
+from relaxscript.te.compute import compute
 from relaxscript.te.topi import tensor
 
 from .gradients import constant
@@ -243,6 +245,32 @@ def _(
         raise OperandError("window_size", f"is {size.value}", message=message, code="RX0204")
     length = None if size is None else simplify(prim.Max.make(_wide(size), ZERO))
     return tensor_of(None if length is None else (length,), dtype, None, 1)
+
+
+def _window_terms(
+    window_size: Any, periodic: bool, alpha: float, beta: float, dtype: DataType
+) -> Any:
+    """The sizes of what is subtracted from each other."""
+    return np.full(integer_in(window_size), abs(alpha) + abs(beta))
+
+
+@hamming_window.compute(ulp=1, sums=2, terms=_window_terms)
+def _(
+    context: ComputeContext, window_size: PrimExpr, periodic: bool, alpha: float, beta: float,
+    dtype: DataType,
+) -> te.Tensor:  # fmt: skip
+    double = DataType("float64")
+    size = element.converted(window_size, double)
+    period = element.maximum(size if periodic else size - 1.0, prim.const(1.0, double))
+
+    def at(ax0: PrimExpr) -> PrimExpr:
+        step = element.converted(ax0, double) / period
+        found = float(alpha) - FUNCTIONS["cos"](step * (2 * math.pi)) * float(beta)
+        whole = element.select(size <= 1.0, prim.const(1.0, double), found)
+        return element.converted(whole, dtype)
+
+    made: te.Tensor = compute(context.shape, at, name="T_hamming_window")
+    return made
 
 
 @hamming_window.attribute_rule

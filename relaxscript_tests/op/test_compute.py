@@ -113,6 +113,11 @@ def computed(operator: Operator, dtypes: Any = DTYPES) -> Iterator[tuple[Sample,
             yield sample, module
 
 
+@pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr)
+def test_an_operator_has_a_compute_or_says_why_not(operator: Operator) -> None:
+    assert ("compute" in operator.rules) != ("compute" in operator.reasons)
+
+
 @every_computed
 def test_a_compute_means_what_the_operator_means(operator: Operator) -> None:
     tried = 0
