@@ -389,5 +389,3 @@ def _(
 
 for _operator in (avg_pool2d_backward, max_pool2d_backward, nll_loss_backward, take_backward):
     _operator.lacks("gradient", "it is a gradient itself")
-for _operator in (max_pool2d_backward, nll_loss_backward, take_backward):
-    _operator.lacks("compute", "where a gradient goes depends on values of other operands")
