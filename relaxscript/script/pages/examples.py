@@ -99,6 +99,7 @@ EXAMPLES: Mapping[str, str] = {
     "tril": "x: n n; R.tril(x)",
     "triu": "x: n n; R.triu(x, 1)",
     "arange": "R.arange(2, 10, 3)",
+    "hamming_window": 'R.hamming_window(4, True, 0.54, 0.46, "float32")',
     "eye": "R.eye(2, 3)",
     "eye_like": "x: n m; R.eye_like(x, k=1)",
     "meshgrid": "x: n; y: m; R.meshgrid((x, y))",
@@ -211,6 +212,9 @@ EXAMPLES: Mapping[str, str] = {
     "nn.pad": "data: n m; R.nn.pad(data, (0, 0, 1, 1))",
     "nn.attention":
         "query: b n 1 2; key: b m 1 2; value: b m 1 2; R.nn.attention(query, key, value)",
+    "nn.attention_var_len":
+        "queries: 1 3 1 2; seqstart_q: 3 int32 = [0, 2, 3]; max_seqlen_q: int32 = 2; "
+        "R.nn.attention_var_len(queries, queries, queries, seqstart_q, max_seqlen_q)",
     "nn.conv1d": "data: b 1 4; weight: 1 1 2 = [[[1, 1]]]; R.nn.conv1d(data, weight)",
     "nn.conv2d":
         "data: b 1 3 3; weight: 1 1 2 2 = [[[[1, 0], [0, 1]]]]; R.nn.conv2d(data, weight)",
@@ -236,6 +240,18 @@ EXAMPLES: Mapping[str, str] = {
     "grad.no_grad": "input: n m; R.grad.no_grad(input)",
     "grad.start_checkpoint": "input: n m; R.grad.start_checkpoint(input)",
     "grad.end_checkpoint": "input: n m; R.grad.end_checkpoint(input)",
+    "grad.nll_loss_backward":
+        "output_grad: = 1.0; predictions: n m; targets: n int64 = [2, 0]; "
+        "R.grad.nll_loss_backward(output_grad, predictions, targets)",
+    "grad.max_pool2d_backward":
+        "output_grad: 1 1 1 2 = [[[[1, 2]]]]; data: 1 1 2 4; "
+        "R.grad.max_pool2d_backward(output_grad, data, (2, 2), (2, 2))",
+    "grad.avg_pool2d_backward":
+        "output_grad: 1 1 1 2 = [[[[4, 8]]]]; data: 1 1 2 4; "
+        "R.grad.avg_pool2d_backward(output_grad, data, (2, 2), (2, 2))",
+    "grad.take_backward":
+        "output_grad: 3 2; x: 4 2; indices: 3 int64 = [1, 0, 1]; "
+        "R.grad.take_backward(output_grad, x, indices, axis=0)",
     "builtin.stop_lift_params": "x: n m; R.builtin.stop_lift_params(x)",
     # ---- images and boxes
     "image.resize2d": "data: b 1 2 2; R.image.resize2d(data, (4, 4))",
@@ -275,6 +291,10 @@ EXAMPLES: Mapping[str, str] = {
     "random.bernoulli": "key: 2 uint32 = [0, 7]; R.random.bernoulli(key, (3,))",
     "any": "x: n m bool = [[False, True, False], [False, False, False]]; R.any(x, axis=1)",
     "all": "x: n m bool = [[False, True, False], [True, True, True]]; R.all(x, axis=1)",
+    "multinomial_from_uniform":
+        "prob: 1 3 = [[0.25, 0.25, 0.5]]; uniform_sample: 2 1 = [[0.1], [0.6]]; "
+        "sample_indices: 2 1 int64 = [[0], [0]]; "
+        "R.multinomial_from_uniform(prob, uniform_sample, sample_indices)",
     "roll": "x: n m; R.roll(x, 1, axis=1)",
     "gather": "data: n m; indices: k int64 = [2, 0]; R.gather(data, indices, axis=1)",
     "searchsorted":
@@ -454,6 +474,25 @@ def main(x: R.Tensor((3,), "float32")):
 @R.function
 def main(x: R.Tensor((3,), "float32")):
     return R.call_pure_packed("my.double", x, sinfo_args=R.Tensor((3,), "float32"))
+""",
+    "call_py_func": """
+@R.function
+def main(x: R.Tensor((3,), "float32")):
+    return R.call_py_func("my.double", x, out_sinfo=R.Tensor((3,), "float32"))
+""",
+    "vm.call_tir_dyn": """
+@I.ir_module
+class M:
+    @T.prim_func
+    def add_n(x: T.Buffer((3,), "float32"), y: T.Buffer((3,), "float32"), n: T.int64):
+        for i in range(3):
+            y[i] = x[i] + T.Cast("float32", n)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")):
+        y = R.builtin.alloc_tensor((3,), "float32", 0)
+        _ = R.vm.call_tir_dyn(M.add_n, (x, y, R.shape([5])))
+        return y
 """,
     "call_builtin_with_ctx": """
 @R.function(pure=False)
