@@ -38,7 +38,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.te import element, topi
 
-from .gradients import R, add_at, known_dims, known_rank, length_of, undo_broadcast
+from .gradients import R, known_dims, known_rank, length_of, undo_broadcast
 
 __all__ = ["argmax", "argmin", "take", "where"]
 
@@ -149,15 +149,14 @@ def _(
 
 @take.gradient
 def _(context: GradientContext, x: Expr, indices: Expr, axis: int | None, mode: str) -> Gradients:
-    place = (axis or 0) % known_rank("x", x)
     if mode != "fast":
-        size = length_of(known_dims("x", x)[place])
+        size = length_of(known_dims("x", x)[(axis or 0) % known_rank("x", x)])
         places = R.astype(indices, "int64")
         if mode == "wrap":
             indices = R.floor_mod(places, size)
         else:
             indices = R.maximum(R.minimum(places, size - 1), 0)
-    return add_at(context.grad, R.zeros_like(x), indices, place), None
+    return R.grad.take_backward(context.grad, x, indices, axis), None
 
 
 # ---------------------------------------------------------------- places of extremes

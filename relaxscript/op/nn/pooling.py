@@ -14,6 +14,7 @@ import numpy as np
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.op.gradients import R
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
@@ -116,6 +117,10 @@ def _differentiate(operator: Operator, axes: int, share: Any) -> None:
         dilation: Any, ceil_mode: bool, count_include_pad: bool, layout: str,
         out_layout: str | None,
     ) -> Gradients:  # fmt: skip
+        if axes == 2:
+            backward = getattr(R.grad, f"{operator.__name__}_backward")
+            geometry = (pool_size, strides, padding, dilation, ceil_mode, count_include_pad)
+            return (backward(context.grad, data, *geometry, layout, out_layout),)
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
         own, of_result = _layouts(layout, out_layout, letters)
