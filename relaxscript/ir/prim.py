@@ -65,7 +65,7 @@ class PrimExpr(Node, ScalarOperators):
     def __bool__(self) -> bool:
         raise TypeError(
             "a symbolic expression has no truth value while the program is being built: "
-            "compare with EQ(a, b), combine with And, Or and Not, choose with if_then_else"
+            "combine with tir.all and tir.any, choose with tir.if_then_else"
         )
 
     def __iter__(self) -> Any:

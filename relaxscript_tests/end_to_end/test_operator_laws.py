@@ -39,7 +39,8 @@ def module_of(sample: Sample) -> IRModule:
 
 # These call PrimFuncs of their module, which their own tests provide.
 CALLS_OF_PRIM_FUNCS = {
-    "relax.call_tir", "relax.call_tir_inplace", "relax.dist.call_tir_local_view",
+    "relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad",
+    "relax.dist.call_tir_local_view",
 }  # fmt: skip
 
 

@@ -24,10 +24,11 @@ from relaxscript_tests.op.sampling import Sample, cases_of, fields_of_result, sa
 SIZE = 1 << 18  # elements of the largest operand, about
 PARTS = ("PIECE", "_PIECE", "_PART", "_CONVERTED")  # how much is worked on at a time
 # How many copies in its own type of the largest tensor a call may hold: one, but where it finds
-# places of elements, which are int64 as numpy's are, and sorts or compares these.
+# places of elements, which are int64 as numpy's are, and sorts or compares these. Attention holds a
+# score for each query and key.
 COPIES = {
     "argsort": 4, "bucketize": 4, "gather_elements": 4, "grad.take_backward": 4,
-    "median": 4, "nonzero": 4,
+    "median": 4, "nn.attention": 3, "nonzero": 4,
     "scatter_elements": 6, "searchsorted": 4, "sort": 4, "tensor_to_shape": 4, "topk": 4,
     "unique": 11,
 }  # fmt: skip

@@ -108,8 +108,8 @@ def test_a_function_that_asks_for_what_there_is_not():
             # | module `relaxscript.te` has no attribute `Cast`
             z = R.emit_te(chooses, x)
             #   ^^^^^^^^^^^^^^^^^^^^^ error: RX0112 evaluating this Python raised TypeError: a
-            # | symbolic expression has no truth value while the program is being built: compare
-            # | with EQ(a, b), combine with And, Or and Not, choose with if_then_else
+            # | symbolic expression has no truth value while the program is being built: combine
+            # | with tir.all and tir.any, choose with tir.if_then_else
             return y
 
 
