@@ -104,4 +104,6 @@ def _require_one(context: InferContext, name: str, columns: PrimExpr) -> None:
 
 
 multinomial_from_uniform.lacks("gradient", "its results are integers")
-multinomial_from_uniform.lacks("compute", "which row is drawn from depends on the values")
+multinomial_from_uniform.lacks(
+    "compute", "which row is drawn from depends on the values", packed=True
+)

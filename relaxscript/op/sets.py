@@ -106,5 +106,5 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 
 
 for _operator in (unique, nonzero):
-    _operator.lacks("compute", "the shape of its result depends on the elements")
+    _operator.lacks("compute", "the shape of its result depends on the elements", packed=True)
     _operator.lacks("gradient", "the shape of its result depends on data")

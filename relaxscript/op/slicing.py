@@ -480,7 +480,9 @@ def _(
     return tensor_of(None, x.dtype, vdevice, rank)
 
 
-dynamic_strided_slice.lacks("compute", "the shape of its result depends on what the bounds hold")
+dynamic_strided_slice.lacks(
+    "compute", "the shape of its result depends on what the bounds hold", packed=True
+)
 
 
 def _require_bounds(context: InferContext, name: str, info: TensorStructInfo, rank: int) -> None:

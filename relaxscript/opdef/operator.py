@@ -110,6 +110,8 @@ class Operator:
         # Why there is no rule of a kind that others have: the elements of a result whose shape
         # depends on data cannot be computed by loops, for example.
         self.reasons: dict[RuleKind, str] = {}
+        # The packed function that loops would call where they cannot be.
+        self.packed: str | None = None
         # A call for the page of the operator, as `script/pages/examples.py` says it.
         self.example: str | None = None
         # How far the compute may be away from the meaning.
@@ -190,9 +192,15 @@ class Operator:
         self.accuracy = Accuracy(ulp, sums, terms)
         return self.rule("compute")
 
-    def lacks(self, kind: RuleKind, reason: str) -> None:
-        """Say why there is no rule of a kind: "its results are integers"."""
+    def lacks(self, kind: RuleKind, reason: str, *, packed: bool = False) -> None:
+        """Say why there is no rule of a kind: "its results are integers".
+
+        An operator that is `packed` is legalised to a call of its meaning, the packed function
+        "relax.run." with its name.
+        """
         self.reasons[kind] = reason
+        if packed:
+            self.packed = f"relax.run.{self.script_name}"
 
     def gradient(self, rule: _Rule) -> _Rule:
         """Declare the gradients of the operands: `rule(context, *operands, **attributes)`.

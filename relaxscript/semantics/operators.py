@@ -37,7 +37,7 @@ from relaxscript.runtime.values import is_tensor, kind_of, prim_dtype, prim_valu
 
 from .devices import devices_of, run_on_device
 
-__all__ = ["check_operands", "operator_error", "operator_function"]
+__all__ = ["abstract_value", "check_operands", "operator_error", "operator_function"]
 
 _Run = Callable[..., Any]
 _COMPARED = (bool, int, float, str, Prim, Shape)
@@ -121,7 +121,7 @@ def _cache_key(value: Any) -> Any:
 
 def check_operands(operator: Operator, call: Call, values: Sequence[Any]) -> None:
     """Raise `VMError` (RX0606) unless the operator's rule accepts operands like these values."""
-    stand_ins = tuple(_abstract_value(value) for value in values)
+    stand_ins = tuple(abstract_value(value) for value in values)
     concrete = Call.make(call.op, stand_ins, call.attrs, call.sinfo_args)
     try:
         operator.infer(concrete, _ValueContext())
@@ -145,13 +145,13 @@ class _ValueContext:
 _NULL = Call.make(null_value.op, ())
 
 
-def _abstract_value(value: Any) -> Expr:
+def abstract_value(value: Any) -> Expr:
     """An expression of which exactly that is known what is true of the value."""
     match value:
         case Shape():
             return ShapeExpr.make(tuple(as_prim(dim) for dim in value))
         case tuple():
-            return Tuple.make(tuple(_abstract_value(item) for item in value))
+            return Tuple.make(tuple(abstract_value(item) for item in value))
         case DataType():
             return DataTypeImm(value)
         case str():

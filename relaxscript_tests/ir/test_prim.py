@@ -67,7 +67,7 @@ def test_comparisons_are_bool_and_equality_is_identity():
 
 
 def test_a_scalar_has_no_truth_value_and_cannot_be_unpacked():
-    with pytest.raises(TypeError, match=r"no truth value .* EQ\(a, b\)"):
+    with pytest.raises(TypeError, match=r"no truth value .* tir\.all and tir\.any"):
         bool(n < 1)
     with pytest.raises(TypeError, match="is a scalar and cannot be unpacked"):
         list(n)

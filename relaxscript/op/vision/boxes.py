@@ -377,4 +377,6 @@ def _(output_format: str) -> None:
 
 for _operator in (get_valid_counts, non_max_suppression, all_class_non_max_suppression):
     _operator.lacks("gradient", "which boxes are left does not follow from them smoothly")
-    _operator.lacks("compute", "which boxes it looks at depends on those that are left")
+    _operator.lacks(
+        "compute", "which boxes it looks at depends on those that are left", packed=True
+    )

@@ -261,4 +261,4 @@ def _(
 
 for _operator in (roi_align, roi_pool):
     _operator.lacks("gradient", "no operator gives back to elements what was made of several")
-    _operator.lacks("compute", "how many elements a part has depends on the regions")
+    _operator.lacks("compute", "how many elements a part has depends on the regions", packed=True)

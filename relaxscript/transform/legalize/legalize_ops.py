@@ -15,6 +15,7 @@ from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
 from .customize import Customizer, Legalization
+from .packed_calls import packed_call
 from .prim_funcs import OperatorFunctions, Stays
 
 __all__ = ["LegalizeOps"]
@@ -39,6 +40,8 @@ class LegalizeOps(ModulePass):
         y = R.call_tir(cls.add, (x, w), out_sinfo=R.Tensor((n, 4), "float32"))
 
     There is one PrimFunc for one operator on operands that differ in the names of dimensions only.
+    Where elements decide what is computed, a packed function is called: "relax.run.unique".
+
     An operator stays where it has no compute, and on tensors of unknown shape or dtype. It stays
     where only the run shows whether its operands go together. With `enable_warning` what stays is
     named in warnings, and with `require_all` it is a mistake.
@@ -150,6 +153,9 @@ class _Legalizer(ExprMutator):
         except UnplacedError as error:
             callee = f"R.{operator.script_name}"
             raise error.as_diagnostic_error(callee, call.span or binding.span) from None
+        if legal is Stays.NO_COMPUTE and operator.packed is not None:
+            self.rebind(binding, packed_call(operator, call, self.builder.struct_info(call)))
+            return
         if isinstance(legal, Stays):
             if legal is not Stays.NO_COMPUTE or not operator.traits & _OF_THE_MACHINE:
                 left = _Left(operator.name, legal, call.span or binding.span)
