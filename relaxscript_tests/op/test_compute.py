@@ -8,6 +8,7 @@ as the operator's block says, the others are the same bit for bit.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,9 +29,12 @@ from relaxscript.ir.walk import substitute, walk
 from relaxscript.op import REGISTRY, Operator, PlainContext
 from relaxscript.script import from_source
 from relaxscript.transform import LegalizeOps
+from relaxscript_tests import examples
 
 from .sampling import DTYPES, FURTHER_DTYPES, Sample, samples
 
+# More samples than any operator has.
+WHOLE = 260
 COMPUTED = [o for o in REGISTRY.values() if "compute" in o.rules]
 
 every_computed = pytest.mark.parametrize("operator", COMPUTED, ids=repr)
@@ -107,7 +111,10 @@ def ulp_of(x: Any) -> Any:
 
 
 def computed(operator: Operator, dtypes: Any = DTYPES) -> Iterator[tuple[Sample, IRModule]]:
-    for sample in samples(operator, dtypes):
+    """The samples that become loops; of many as many as the present effort draws."""
+    every = list(samples(operator, dtypes))
+    drawn = random.Random(operator.name).sample(every, min(len(every), examples(WHOLE)))
+    for sample in drawn:
         module = legalised(sample)
         if module is not None:
             yield sample, module

@@ -11,6 +11,8 @@ import inspect
 from operator import attrgetter
 
 import relaxscript as rx
+from relaxscript.op import REGISTRY
+from relaxscript.op.sets import nonzero, unique
 from relaxscript.runtime import ArgKind, BenchmarkResult, Report
 from relaxscript.runtime.builtins import BUILTINS
 from relaxscript.runtime.bytecode import SpecialReg
@@ -169,8 +171,6 @@ BUILTIN_NAMES = """
 """
 
 EXPLAINED_BUILTINS = {
-    "relax.run.nonzero": "operators run by their meaning",
-    "relax.run.unique": "operators run by their meaning",
     "vm.builtin.alloc_shape_heap": "each call has a heap",
     "vm.builtin.check_func_info": "a check is one call",
     "vm.builtin.check_prim_value_info": "a check is one call",
@@ -194,6 +194,10 @@ EXPLAINED_BUILTINS = {
     "vm.builtin.sample_top_p_from_logits": "sampling of language models",
     "vm.builtin.sample_top_p_from_prob": "sampling of language models",
     "vm.builtin.tuple_reset_item": "tuples do not change; registers are emptied",
+    **dict.fromkeys(
+        {str(o.packed) for o in REGISTRY.values() if o.packed and o not in (nonzero, unique)},
+        "ours alone: operators that the elements decide",
+    ),
 }
 
 EXPLAINED_FUNCTIONS = {
