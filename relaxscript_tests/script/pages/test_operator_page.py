@@ -138,7 +138,7 @@ def test_all_operators_are_listed_with_the_first_line_of_their_page(capsys):
     ("name", "meant"),
     [("sofmax", "R.nn.softmax"), ("R.transpose", "R.permute_dims"), ("relu", "R.nn.relu")],
 )
-def test_an_operator_that_there_is_not_is_told_with_the_nearest(name, meant, capsys):
+def test_an_operator_that_there_is_not_is_a_mistake_told_with_the_nearest(name, meant, capsys):
     assert main(["ops", name]) == 2
     said = capsys.readouterr().err
     assert f"there is no operator `R.{name.removeprefix('R.')}`" in said
