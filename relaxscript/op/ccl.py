@@ -13,9 +13,9 @@ from relaxscript.ir.prim import INT64, const
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.layout import (
+    InferLayoutOutput,
     LayoutContext,
     Order,
-    Relaid,
     along_axis,
     declined,
     follow,
@@ -130,8 +130,8 @@ scatter_from_worker0.layout_rule(along_axis)
 
 
 @allgather.layout_rule
-def _(context: LayoutContext, x: Order, **attributes: Any) -> Relaid:
-    return Relaid((x,), x) if x[0] == 0 else declined(context, (x,))
+def _(context: LayoutContext, x: Order, **attributes: Any) -> InferLayoutOutput:
+    return InferLayoutOutput((x,), x) if x[0] == 0 else declined(context, (x,))
 
 
 for _operator in (allreduce, allgather, broadcast_from_worker0, scatter_from_worker0):

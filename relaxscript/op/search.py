@@ -17,9 +17,9 @@ from relaxscript.opdef.families import compute_elements, reduce_info
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import (
+    InferLayoutOutput,
     LayoutContext,
     Order,
-    Relaid,
     declined,
     follow,
     place_of,
@@ -206,11 +206,11 @@ argmin.infer_rule(_place_info)
 
 @argmax.layout_rule
 @argmin.layout_rule
-def _(context: LayoutContext, x: Order, axis: int | None, keepdims: bool) -> Relaid:
+def _(context: LayoutContext, x: Order, axis: int | None, keepdims: bool) -> InferLayoutOutput:
     if axis is None:  # elements are counted in the order in which they are
         return declined(context, (x,))
     result = x if keepdims else without_axes(x, (axis % len(x),))
-    return Relaid((x,), result, {"axis": place_of(axis, x)})
+    return InferLayoutOutput((x,), result, {"axis": place_of(axis, x)})
 
 
 @argmax.compute()

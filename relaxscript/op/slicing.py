@@ -22,7 +22,14 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid, along_axis, places_of
+from relaxscript.opdef.layout import (
+    InferLayoutOutput,
+    LayoutContext,
+    NLayout,
+    Order,
+    along_axis,
+    places_of,
+)
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value, Values
@@ -276,12 +283,12 @@ def _steps(distance: PrimExpr, step: int) -> PrimExpr:
 
 @strided_slice.layout_rule
 def _(
-    context: LayoutContext, x: Order, axes: Orders, begin: Orders, end: Orders, strides: Orders,
+    context: LayoutContext, x: Order, axes: NLayout, begin: NLayout, end: NLayout, strides: NLayout,
     assume_inbound: bool,
-) -> Relaid:  # fmt: skip
+) -> InferLayoutOutput:  # fmt: skip
     named = [_known_axis(value) for value in _scalars("axes", context.operands[1])]
     places = Tuple.make(tuple(PrimValue.make(number(place)) for place in places_of(named, x)))
-    return Relaid((x, axes, begin, end, strides), x, replaced={"axes": places})
+    return InferLayoutOutput((x, axes, begin, end, strides), x, new_args={"axes": places})
 
 
 @strided_slice.compute()

@@ -16,7 +16,7 @@ from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructI
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, NLayout, Order
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
@@ -106,8 +106,8 @@ compute_elements(clip, element.clip)
 
 
 @clip.layout_rule
-def _(context: LayoutContext, x: Order, min: Orders, max: Orders) -> Relaid:
-    return Relaid((x, min, max), x)
+def _(context: LayoutContext, x: Order, min: NLayout, max: NLayout) -> InferLayoutOutput:
+    return InferLayoutOutput((x, min, max), x)
 
 
 @clip.gradient

@@ -2,7 +2,7 @@
 
     @flip.layout_rule
     def _(context, data, axis):                # the order of each operand, and the attributes
-        return Relaid((data,), data, {"axis": place_of(axis, data)})
+        return InferLayoutOutput((data,), data, {"axis": place_of(axis, data)})
 
 An order names for each axis the one that it was: a tensor `x` in the order `(0, 2, 3, 1)` is
 `R.permute_dims(x, (0, 2, 3, 1))`. A rule gets an order for each operand, and gives those in which
@@ -25,49 +25,50 @@ from .operator import REGISTRY, Operator
 from .shapes import dims_of
 
 __all__ = [
-    "LayoutContext", "Order", "Orders", "Relaid", "RelaidCall", "along_axis", "declined", "follow",
-    "order_to", "place_of", "places_of", "plain", "reduced", "relaid_call", "with_axes",
-    "without_axes",
+    "ConvertedCall", "InferLayoutOutput", "LayoutContext", "NLayout", "Order", "along_axis",
+    "convert_layout", "declined", "follow", "order_to", "place_of", "places_of", "plain", "reduced",
+    "with_axes", "without_axes",
 ]  # fmt: skip
 
 Order = tuple[int, ...]
-# That of a tensor, those of the fields of a tuple, or None for what is no tensor.
-Orders = Order | tuple[Any, ...] | None
+# Nested as the value is: the order of a tensor, those of the fields of a tuple, None for others.
+NLayout = Order | tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
 class LayoutContext:
     """A call, the StructInfo of its operands and its result, and the layouts that are asked for.
 
-    `desired` are layouts by letters, "NHWC", of the operands of a convolution and its like, and of
-    their result.
+    `desired_layouts` are layouts by letters, "NHWC", of the operands of a convolution and its like,
+    and of their result.
     """
 
     call: Call
     operands: tuple[Any, ...]
     out: StructInfo
-    desired: tuple[str, ...] = ()
+    desired_layouts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Relaid:
+class InferLayoutOutput:
     """The answer of a rule: orders of the operands and of the result, and changed arguments.
 
-    `replaced` are operands that are no tensors, by name, such as the axes of a slice.
+    `new_args` are operands that are no tensors, by name, such as the axes of a slice. Source: TVM
+    `InferLayoutOutput`.
     """
 
-    operands: tuple[Orders, ...]
-    result: Orders
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    replaced: Mapping[str, Expr] = field(default_factory=dict)
+    input_layouts: tuple[NLayout, ...]
+    output_layouts: NLayout
+    new_attrs: Mapping[str, Any] = field(default_factory=dict)
+    new_args: Mapping[str, Expr] = field(default_factory=dict)
 
 
-class RelaidCall(NamedTuple):
+class ConvertedCall(NamedTuple):
     """A call with other attributes, the orders of its arguments, and that of its result."""
 
     call: Call
-    args: tuple[Orders, ...]
-    result: Orders
+    input_layouts: tuple[NLayout, ...]
+    output_layouts: NLayout
 
 
 # ---------------------------------------------------------------- orders
@@ -117,7 +118,7 @@ def rank_of(info: StructInfo) -> int:
     return info.ndim if dims is None else len(dims)
 
 
-def _plain_of(info: Any) -> Orders:
+def _plain_of(info: Any) -> NLayout:
     """The orders of a value whose axes are where they were."""
     if isinstance(info, TupleStructInfo):
         info = info.fields
@@ -143,7 +144,7 @@ def _is_known(info: Any) -> bool:
     return not isinstance(info, TensorStructInfo) or rank_of(info) >= 0
 
 
-def follow(context: LayoutContext, *orders: Order, **attributes: Any) -> Relaid:
+def follow(context: LayoutContext, *orders: Order, **attributes: Any) -> InferLayoutOutput:
     """The rule of an operator on elements, which broadcast: the first order of full rank is taken.
 
     Operands of less axes take its last part, where that has no others than their own.
@@ -155,17 +156,17 @@ def follow(context: LayoutContext, *orders: Order, **attributes: Any) -> Relaid:
         skip = ndim - len(order)
         part = tuple(axis - skip for axis in chosen[skip:])
         if min(part, default=0) < 0:
-            return Relaid(tuple(plain(len(o)) for o in orders), plain(ndim))
+            return InferLayoutOutput(tuple(plain(len(o)) for o in orders), plain(ndim))
         parts.append(part)
-    return Relaid(tuple(parts), chosen)
+    return InferLayoutOutput(tuple(parts), chosen)
 
 
-def declined(context: LayoutContext, operands: Sequence[Orders]) -> Relaid:
+def declined(context: LayoutContext, operands: Sequence[NLayout]) -> InferLayoutOutput:
     """The call as it was: every operand is wanted with its axes where they were."""
-    return Relaid(tuple(map(_plain_like, operands)), _plain_of(context.out))
+    return InferLayoutOutput(tuple(map(_plain_like, operands)), _plain_of(context.out))
 
 
-def _plain_like(orders: Orders) -> Orders:
+def _plain_like(orders: NLayout) -> NLayout:
     if orders is None:
         return None
     if all(isinstance(axis, int) for axis in orders):
@@ -175,27 +176,32 @@ def _plain_like(orders: Orders) -> Orders:
 
 def reduced(
     context: LayoutContext, x: Order, axis: tuple[int, ...] | None, keepdims: bool
-) -> Relaid:
+) -> InferLayoutOutput:
     """The rule of an operator that combines all elements along some axes."""
     gone = range(len(x)) if axis is None else [a % len(x) for a in axis]
     result = x if keepdims else without_axes(x, gone)
-    return Relaid((x,), result, {"axis": None if axis is None else places_of(axis, x)})
+    return InferLayoutOutput((x,), result, {"axis": None if axis is None else places_of(axis, x)})
 
 
-def along_axis(context: LayoutContext, x: Order, axis: int | None, **attributes: Any) -> Relaid:
+def along_axis(
+    context: LayoutContext, x: Order, axis: int | None, **attributes: Any
+) -> InferLayoutOutput:
     """The rule of an operator on rows along an axis, which are as many in each of its results."""
     if axis is None:  # along all, in the order in which they are
         return declined(context, (x,))
     fields = len(context.out.fields) if isinstance(context.out, TupleStructInfo) else 0
-    return Relaid((x,), (x,) * fields if fields else x, {"axis": place_of(axis, x)})
+    return InferLayoutOutput((x,), (x,) * fields if fields else x, {"axis": place_of(axis, x)})
 
 
 # ---------------------------------------------------------------- asking
 
 
-def relaid_call(
-    call: Call, orders: Sequence[Orders], context: InferContext, desired: tuple[str, ...] = ()
-) -> RelaidCall | None:
+def convert_layout(
+    call: Call,
+    orders: Sequence[NLayout],
+    context: InferContext,
+    desired_layouts: tuple[str, ...] = (),
+) -> ConvertedCall | None:
     """The call that a call becomes whose arguments come in some orders.
 
     None where the operator has no rule, or the number of axes of something is not known. Then
@@ -212,19 +218,23 @@ def relaid_call(
     for name, place in operator.operand_places(len(call.args)):
         index = names.index(name)
         given[index] = _filled(orders[place], given[index])
-    asked = LayoutContext(call, tuple(infos), out, desired)
+    asked = LayoutContext(call, tuple(infos), out, desired_layouts)
     made = operator.rules["layout"](asked, *given, **operator.attributes(call))
     return _as_call(operator, call, names, made)
 
 
-def _as_call(operator: Operator, call: Call, names: Sequence[str], made: Relaid) -> RelaidCall:
+def _as_call(
+    operator: Operator, call: Call, names: Sequence[str], made: InferLayoutOutput
+) -> ConvertedCall:
     args: list[Expr] = list(call.args)
-    orders: list[Orders] = [None] * len(args)
-    by_name = dict(zip(names, made.operands, strict=True))
+    orders: list[NLayout] = [None] * len(args)
+    by_name = dict(zip(names, made.input_layouts, strict=True))
     for name, place in operator.operand_places(len(args)):
         if isinstance(place, slice):
             raise InternalError(f"the operands `{name}` have no layouts of their own")
         orders[place] = by_name[name]
-        args[place] = made.replaced.get(name, args[place])
-    attrs = Attrs({**operator.attributes(call), **made.attributes}) if call.attrs else call.attrs
-    return RelaidCall(call.replace(args=tuple(args), attrs=attrs), tuple(orders), made.result)
+        args[place] = made.new_args.get(name, args[place])
+    attrs = Attrs({**operator.attributes(call), **made.new_attrs}) if call.attrs else call.attrs
+    return ConvertedCall(
+        call.replace(args=tuple(args), attrs=attrs), tuple(orders), made.output_layouts
+    )

@@ -14,13 +14,13 @@ from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Call, Expr, PrimValue
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.op.gradients import R, cast_like, dtype_of, known_dims
-from relaxscript.op.nn.layouts import Layout, from_plain, read_layout, relaid_pooling, to_plain
+from relaxscript.op.nn.layouts import Layout, from_plain, pooling_layouts, read_layout, to_plain
 from relaxscript.op.nn.windows import SPATIAL
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Orders, Relaid
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, NLayout, Order
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Floats, ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -231,13 +231,13 @@ def _declare(operator: Operator, axes: int) -> None:
     letters = "NC" + SPATIAL[axes]
 
     @operator.layout_rule
-    def relaid(
-        context: LayoutContext, data: Order, size: Orders, layout: str, **others: Any
-    ) -> Relaid:
+    def layouts(
+        context: LayoutContext, data: Order, size: NLayout, layout: str, **others: Any
+    ) -> InferLayoutOutput:
         # The size is that of height and width, wherever these are; the result is as the images.
-        made = relaid_pooling(context, data, layout, None)
-        changed = {name: to for name, to in made.attributes.items() if name == "layout"}
-        return Relaid((*made.operands, size), made.result, changed)
+        made = pooling_layouts(context, data, layout, None)
+        changed = {name: to for name, to in made.new_attrs.items() if name == "layout"}
+        return InferLayoutOutput((*made.input_layouts, size), made.output_layouts, changed)
 
     @operator.prepare_rule
     def spread(bound: dict[str, Any]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import (
+    InferLayoutOutput,
     LayoutContext,
     Order,
-    Relaid,
     declined,
     places_of,
     plain,
@@ -85,9 +85,9 @@ def _(context: ComputeContext, x: Any, axes: tuple[int, ...] | None = None) -> A
 
 
 @permute_dims.layout_rule
-def _(context: LayoutContext, x: Order, axes: tuple[int, ...] | None) -> Relaid:
+def _(context: LayoutContext, x: Order, axes: tuple[int, ...] | None) -> InferLayoutOutput:
     order = range(len(x))[::-1] if axes is None else axes
-    return Relaid((x,), plain(len(x)), {"axes": places_of(order, x)})
+    return InferLayoutOutput((x,), plain(len(x)), {"axes": places_of(order, x)})
 
 
 @permute_dims.gradient
@@ -125,8 +125,8 @@ def _(context: ComputeContext, x: Any, axis: tuple[int, ...]) -> Any:
 
 
 @expand_dims.layout_rule
-def _(context: LayoutContext, x: Order, axis: tuple[int, ...]) -> Relaid:
-    return Relaid((x,), with_axes(x, axes_in(axis, len(x), extra=len(axis))))
+def _(context: LayoutContext, x: Order, axis: tuple[int, ...]) -> InferLayoutOutput:
+    return InferLayoutOutput((x,), with_axes(x, axes_in(axis, len(x), extra=len(axis))))
 
 
 @expand_dims.gradient
@@ -187,13 +187,15 @@ def _squeezed_all(
 
 
 @squeeze.layout_rule
-def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None) -> Relaid:
+def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None) -> InferLayoutOutput:
     if axis is not None:
-        return Relaid((x,), without_axes(x, axes_in(axis, len(x))), {"axis": places_of(axis, x)})
+        return InferLayoutOutput(
+            (x,), without_axes(x, axes_in(axis, len(x))), {"axis": places_of(axis, x)}
+        )
     dims = dims_of(context.operands[0])
     if dims is None:
         return declined(context, (x,))
-    return Relaid(
+    return InferLayoutOutput(
         (x,), without_axes(x, [k for k, d in enumerate(dims) if prove_equal(d, ONE) is YES])
     )
 

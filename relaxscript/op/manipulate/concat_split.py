@@ -24,9 +24,9 @@ from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import (
+    InferLayoutOutput,
     LayoutContext,
     Order,
-    Relaid,
     along_axis,
     follow,
     place_of,
@@ -99,11 +99,11 @@ def _(context: ComputeContext, tensors: Any, axis: int | None = 0) -> Any:
 
 
 @concat.layout_rule
-def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int | None) -> Relaid:
+def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int | None) -> InferLayoutOutput:
     made = follow(context, *tensors)
-    order: Any = made.result
-    return Relaid(
-        (made.operands,), order, {"axis": None if axis is None else place_of(axis, order)}
+    order: Any = made.output_layouts
+    return InferLayoutOutput(
+        (made.input_layouts,), order, {"axis": None if axis is None else place_of(axis, order)}
     )
 
 
@@ -225,10 +225,10 @@ def _(context: ComputeContext, tensors: Any, axis: int = 0) -> Any:
 
 
 @stack.layout_rule
-def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int) -> Relaid:
+def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int) -> InferLayoutOutput:
     made = follow(context, *tensors)
-    order: Any = made.result
-    return Relaid((made.operands,), with_axes(order, (axis % (len(order) + 1),)))
+    order: Any = made.output_layouts
+    return InferLayoutOutput((made.input_layouts,), with_axes(order, (axis % (len(order) + 1),)))
 
 
 @stack.gradient

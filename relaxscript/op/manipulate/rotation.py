@@ -15,7 +15,7 @@ from relaxscript.op.gradients import R
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, declined, places_of
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, declined, places_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of
@@ -57,10 +57,12 @@ def _(shift: int | tuple[int, ...], axis: tuple[int, ...] | None) -> None:
 
 
 @roll.layout_rule
-def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None, **others: Any) -> Relaid:
+def _(
+    context: LayoutContext, x: Order, axis: tuple[int, ...] | None, **others: Any
+) -> InferLayoutOutput:
     if axis is None:  # elements are moved in the order in which they are
         return declined(context, (x,))
-    return Relaid((x,), x, {"axis": places_of(axis, x)})
+    return InferLayoutOutput((x,), x, {"axis": places_of(axis, x)})
 
 
 @roll.infer_rule

@@ -24,7 +24,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, place_of, places_of
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, place_of, places_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -149,8 +149,10 @@ def _(context: ComputeContext, *tensors: Any, **options: Any) -> Any:
 
 
 @batch_norm.layout_rule
-def _(context: LayoutContext, data: Order, *others: Order, axis: int, **options: Any) -> Relaid:
-    return Relaid((data, *others), (data, *others[2:]), {"axis": place_of(axis, data)})
+def _(
+    context: LayoutContext, data: Order, *others: Order, axis: int, **options: Any
+) -> InferLayoutOutput:
+    return InferLayoutOutput((data, *others), (data, *others[2:]), {"axis": place_of(axis, data)})
 
 
 def _per_channel(
@@ -330,9 +332,9 @@ def _(
 def _(
     context: LayoutContext, data: Order, gamma: Order, beta: Order, channel_axis: int, axes: Order,
     **others: Any,
-) -> Relaid:  # fmt: skip
+) -> InferLayoutOutput:  # fmt: skip
     moved = {"channel_axis": place_of(channel_axis, data), "axes": places_of(axes, data)}
-    return Relaid((data, gamma, beta), data, moved)
+    return InferLayoutOutput((data, gamma, beta), data, moved)
 
 
 # ---------------------------------------------------------------- gradients

@@ -19,7 +19,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, place_of
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, place_of
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import (
@@ -72,8 +72,8 @@ def _(
 
 
 @prelu.layout_rule
-def _(context: LayoutContext, data: Order, alpha: Order, axis: int) -> Relaid:
-    return Relaid((data, alpha), data, {"axis": place_of(axis, data)})
+def _(context: LayoutContext, data: Order, alpha: Order, axis: int) -> InferLayoutOutput:
+    return InferLayoutOutput((data, alpha), data, {"axis": place_of(axis, data)})
 
 
 @prelu.compute()

@@ -41,7 +41,7 @@ from relaxscript.te.topi.linear_algebra import rounded
 from relaxscript.te.topi.nn.conv_transpose import spread
 
 from .convolution_gradients import by_weight, convolve
-from .layouts import Layout, from_plain, read_layout, relaid_convolution, to_plain
+from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_plain
 from .windows import (
     SPATIAL,
     Windows,
@@ -94,7 +94,7 @@ def _conv_transpose(axes: int) -> Operator:
     register(operator)
     operator.compute(sums=4)(loops)
 
-    operator.layout_rule(relaid_convolution)
+    operator.layout_rule(convolution_layouts)
 
     @operator.infer_rule
     def rule(

@@ -37,7 +37,7 @@ from relaxscript.te.topi.nn.convolution import convolve
 
 from .convolution_gradients import by_weight, spread_back
 from .im2col import convolution
-from .layouts import Layout, from_plain, read_layout, relaid_convolution, to_plain
+from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_plain
 from .windows import (
     SPATIAL,
     Windows,
@@ -170,7 +170,7 @@ def _convolution_loops(operator: Operator, axes: int) -> None:
 
 
 def _convolution_rule(operator: Operator, axes: int) -> None:
-    operator.layout_rule(relaid_convolution)
+    operator.layout_rule(convolution_layouts)
 
     @operator.infer_rule
     def rule(

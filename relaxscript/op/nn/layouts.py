@@ -19,17 +19,17 @@ from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.gradients import R, known_dims
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, declined, order_to
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, declined, order_to
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, product, require_equal
 from relaxscript.te.topi.layouts import AxisOrder, LayoutAxis, axes_of
 
 __all__ = [
     "Layout",
+    "convolution_layouts",
     "from_plain",
     "permuted",
+    "pooling_layouts",
     "read_layout",
-    "relaid_convolution",
-    "relaid_pooling",
     "to_plain",
 ]
 
@@ -179,32 +179,32 @@ def from_plain(x: Expr, layout: Layout) -> Expr:
 # ---------------------------------------------------------------- axes in another order
 
 
-def relaid_convolution(
+def convolution_layouts(
     context: LayoutContext, data: Order, weight: Order, data_layout: str, kernel_layout: str,
     out_layout: str | None, **others: Any,
-) -> Relaid:  # fmt: skip
+) -> InferLayoutOutput:  # fmt: skip
     """The rule of convolutions: their layouts say the order of axes."""
     layouts = {"data_layout": data_layout, "kernel_layout": kernel_layout}
-    return _relaid(context, (data, weight), layouts, out_layout or data_layout)
+    return _layouts(context, (data, weight), layouts, out_layout or data_layout)
 
 
-def relaid_pooling(
+def pooling_layouts(
     context: LayoutContext, data: Order, layout: str, out_layout: str | None, **others: Any
-) -> Relaid:
+) -> InferLayoutOutput:
     """The rule of what combines windows: its layout says the order of axes."""
-    return _relaid(context, (data,), {"layout": layout}, out_layout or layout)
+    return _layouts(context, (data,), {"layout": layout}, out_layout or layout)
 
 
-def _relaid(
+def _layouts(
     context: LayoutContext, orders: Sequence[Order], layouts: Mapping[str, str], out: str
-) -> Relaid:
+) -> InferLayoutOutput:
     """The call with other layouts by letters, one for each operand, where those now are `layouts`.
 
     `out` is that of the result, which comes in the order of the first operand. Operands are taken
     as they come, unless layouts are asked for. Packed ones are no order of axes, and stay.
     """
     wanted: list[Order | None] = list(orders)
-    for place, (layout, desired) in enumerate(zip(layouts.values(), context.desired)):
+    for place, (layout, desired) in enumerate(zip(layouts.values(), context.desired_layouts)):
         wanted[place] = order_to(layout, desired)
     taken = [order for order in wanted if order is not None]
     if len(taken) < len(orders) or not all(map(str.isalpha, (*layouts.values(), out))):
@@ -213,9 +213,9 @@ def _relaid(
         name: "".join(layout[axis] for axis in order)
         for (name, layout), order in zip(layouts.items(), taken)
     }
-    named = context.desired[len(orders) :]
+    named = context.desired_layouts[len(orders) :]
     result = order_to(out, named[0] if named else next(iter(names.values())))
     if result is None:
         return declined(context, orders)
     changed = {**names, "out_layout": "".join(out[axis] for axis in result)}
-    return Relaid(tuple(taken), result, changed)
+    return InferLayoutOutput(tuple(taken), result, changed)

@@ -16,7 +16,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -56,8 +56,8 @@ def _(context: InferContext, data: TensorStructInfo, rate: float = 0.5) -> Struc
 
 
 @dropout.layout_rule
-def _(context: LayoutContext, data: Order, rate: float) -> Relaid:
-    return Relaid((data,), (data, data))
+def _(context: LayoutContext, data: Order, rate: float) -> InferLayoutOutput:
+    return InferLayoutOutput((data,), (data, data))
 
 
 @dropout.attribute_rule

@@ -18,7 +18,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import LayoutContext, Order, Relaid, places_of, plain
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, places_of, plain
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
@@ -137,14 +137,16 @@ def _(
 @layer_norm.layout_rule
 def _(
     context: LayoutContext, data: Order, gamma: Order, beta: Order, axes: Order, **others: Any
-) -> Relaid:
+) -> InferLayoutOutput:
     own = plain(len(axes))
-    return Relaid((data, own, own), data, {"axes": places_of(axes, data)})
+    return InferLayoutOutput((data, own, own), data, {"axes": places_of(axes, data)})
 
 
 @rms_norm.layout_rule
-def _(context: LayoutContext, data: Order, weight: Order, axes: Order, **others: Any) -> Relaid:
-    return Relaid((data, plain(len(axes))), data, {"axes": places_of(axes, data)})
+def _(
+    context: LayoutContext, data: Order, weight: Order, axes: Order, **others: Any
+) -> InferLayoutOutput:
+    return InferLayoutOutput((data, plain(len(axes))), data, {"axes": places_of(axes, data)})
 
 
 def _infer(

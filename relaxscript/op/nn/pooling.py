@@ -26,7 +26,7 @@ from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
 from relaxscript.te.topi.nn import pooling as te
 
-from .layouts import Layout, from_plain, read_layout, relaid_pooling, to_plain
+from .layouts import Layout, from_plain, pooling_layouts, read_layout, to_plain
 from .pooling_gradients import by_largest, by_mean, by_windows_of_one_size
 from .windows import (
     SPATIAL,
@@ -70,7 +70,7 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
     parameters = _parameters(axes)
     operator = _operator(name, pooled, doc, parameters)
 
-    operator.layout_rule(relaid_pooling)
+    operator.layout_rule(pooling_layouts)
 
     @operator.infer_rule
     def rule(
@@ -324,7 +324,7 @@ def _adaptive(axes: int) -> Operator:
     )
     operator = _operator(name, pooled, _ADAPTIVE.format((_ONE, _TWO, _THREE)[axes - 1]), parameters)
 
-    operator.layout_rule(relaid_pooling)
+    operator.layout_rule(pooling_layouts)
 
     @operator.infer_rule
     def rule(
