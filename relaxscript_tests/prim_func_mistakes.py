@@ -54,6 +54,15 @@ REFUSED = {
     "`exp` takes 1 operand, not 2": tir.Evaluate(
         prim.Call("float32", "tir.exp", (const(1.0), const(1.0)))
     ),
+    "`call_extern` takes a string as its `func_name`, not nothing": tir.Evaluate(
+        prim.Call("int32", "tir.call_extern", ())
+    ),
+    "`call_extern` takes a string as its `func_name`, not int32": tir.Evaluate(
+        prim.Call("int32", "tir.call_extern", (const(1),))
+    ),
+    "`tvm_call_packed` takes a string as its `func_name`, not int32": tir.Evaluate(
+        prim.Call("int32", "tir.tvm_call_packed", (const(1), const(2)))
+    ),
     "`exp` takes a floating-point number, not int32": tir.Evaluate(
         prim.Call("int32", "tir.exp", (const(1),))
     ),

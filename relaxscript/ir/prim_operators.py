@@ -23,13 +23,17 @@ BUILDERS: dict[str, Callable[[Any, Any], PrimExpr]] = {}
 
 
 class ScalarLike:
-    """An object that means a scalar wherever one is wanted: an axis, for example."""
+    """An object that means a scalar wherever one is wanted: an axis, for example.
+
+    Each subclass defines `asobject`. No metaclass enforces it: that would slow down `isinstance`.
+    """
 
     __slots__ = ()
 
-    def asobject(self) -> PrimExpr:
-        """The scalar that is meant."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def asobject(self) -> PrimExpr:
+            """The scalar that is meant."""
 
 
 class Equality(ScalarLike):

@@ -39,6 +39,7 @@ from .prim import (
     PrimExpr,
     PrimExprLike,
     Select,
+    StringImm,
     as_prim,
     cast,
     const,
@@ -199,16 +200,23 @@ def packed_operand(value: Any) -> Any:
 
 def call_packed(*args: Any) -> PrimExpr:
     """A call of a packed function by its name, the first operand; others may be buffers."""
-    given = map(packed_operand, args)
-    operands = tuple(operand("call_packed", f"args[{i}]", v) for i, v in enumerate(given))
-    return Call.make(INT32, op_named("tir.tvm_call_packed"), operands)
+    return _call_by_name("call_packed", "tir.tvm_call_packed", args)
 
 
 def call_cpacked(*args: Any) -> PrimExpr:
     """A call of a packed function of C by its symbol, the first operand."""
+    return _call_by_name("call_cpacked", "tir.tvm_call_cpacked", args)
+
+
+def _call_by_name(script_name: str, op: str, args: Sequence[Any]) -> PrimExpr:
     given = map(packed_operand, args)
-    operands = tuple(operand("call_cpacked", f"args[{i}]", v) for i, v in enumerate(given))
-    return Call.make(INT32, op_named("tir.tvm_call_cpacked"), operands)
+    operands = tuple(operand(script_name, f"args[{i}]", v) for i, v in enumerate(given))
+    if not operands or not isinstance(operands[0], StringImm):
+        raise OperandError(
+            "args[0]", f"is {operands[0].dtype}" if operands else "is missing", code="RX0502",
+            message=f"`T.{script_name}` takes the name of a function first, a string",
+        )  # fmt: skip
+    return Call.make(INT32, op_named(op), operands)
 
 
 def if_then_else(

@@ -40,7 +40,7 @@ def callee_of(e: prim.Call) -> tuple[str, int]:
     Raises `DiagnosticError` where there is none, or where C has no type for an operand.
     """
     name = e.args[0]
-    assert isinstance(name, prim.StringImm)
+    assert isinstance(name, prim.StringImm)  # `check_arity` has seen to it
     address = c_function(name.value)
     if address is None:
         message = f"there is no C function `{name.value}` on this computer"

@@ -48,7 +48,7 @@ class PackedCall:
 
     def __init__(self, e: prim.Call) -> None:
         name = e.args[0]
-        assert isinstance(name, prim.StringImm)
+        assert isinstance(name, prim.StringImm)  # `check_arity` has seen to it
         self.name = name.value
         self.span = e.span
         self.words: list[prim.PrimExpr] = []

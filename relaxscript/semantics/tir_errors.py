@@ -102,10 +102,16 @@ def undefined(kind: str, name: str, span: Span | None) -> DiagnosticError:
 
 
 def check_arity(e: prim.Call, row: Intrinsic) -> None:
-    """Raise unless an intrinsic is called with as many operands as it takes."""
+    """Raise unless a call has as many operands as its intrinsic takes, strings where it does."""
     if row.arity is not None and len(e.args) != row.arity:
         message = f"`{row.script_name}` takes {quantity(row.arity, 'operand')}, not {len(e.args)}"
         raise invalid("RX0502", message, e.span)
+    for index, name in enumerate(row.parameters):
+        arg = e.args[index] if index < len(e.args) else None
+        if name in row.texts and not isinstance(arg, prim.StringImm):
+            found = "nothing" if arg is None else arg.dtype
+            message = f"`{row.script_name}` takes a string as its `{name}`, not {found}"
+            raise invalid("RX0502", message, getattr(arg, "span", None) or e.span)
 
 
 def wrong_dtypes(row: Intrinsic, e: prim.Call) -> DiagnosticError:

@@ -10,6 +10,7 @@ import pytest
 from relaxscript import tir
 from relaxscript.arith import Analyzer
 from relaxscript.ir import structural_equal
+from relaxscript.ir.prim_operators import ScalarLike
 
 N, M = tir.Var("n", "int64"), tir.Var("m", "int64")
 
@@ -73,3 +74,11 @@ def test_methods_that_say_what_operators_mean():
     assert structural_equal(N.equal(3), tir.EQ(N, 3))
     assert structural_equal(N.astype("int32"), tir.Cast("int32", N))
     assert tir.const(3, "int64").astype("int32").dtype == "int32"
+
+
+def test_whatever_means_a_scalar_says_which():
+    found = list(ScalarLike.__subclasses__())
+    for kind in found:
+        found += kind.__subclasses__()
+    assert {"EqualOp", "IterVar", "TensorSlice"} <= {kind.__name__ for kind in found}
+    assert all(callable(getattr(kind, "asobject", None)) for kind in found)

@@ -128,6 +128,24 @@ def test_a_barrier_of_a_gpu_names_its_memory():
 
 
 @rejected
+def test_a_packed_function_is_called_by_its_name():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32")):
+        T.evaluate(T.call_packed(3, x))
+        #                        ^ error: RX0502 `T.call_packed` takes the name of a
+        #                        | function first, a string
+        #                        - label: is int32
+        T.evaluate(T.call_cpacked(x))
+        #                         ^ error: RX0502 `T.call_cpacked` takes the name of a
+        #                         | function first, a string
+        #                         - label: is handle
+        T.evaluate(T.call_packed())
+        #          ^^^^^^^^^^^^^^^ error: RX0502 `T.call_packed` takes the name
+        #                          | of a function first, a string
+        #          --------------- label: is missing
+
+
+@rejected
 def test_the_shape_of_a_product_is_a_text():
     @T.prim_func
     def f(a: T.Buffer((8,), "float16"), c: T.Buffer((8,), "float32")):
