@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,9 @@ from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass, Pass
 
 __all__ = ["DecomposeOpsForInference", "DecomposeOpsForTraining"]
+
+# Binds a step of a decomposition to a variable.
+Emit = Callable[[Any], Var]
 
 TENSOR_TO_SHAPE = "vm.builtin.tensor_to_shape"
 
@@ -185,12 +188,11 @@ class _Decomposer(ExprMutator):
         """Bind a step; where it fails, the operator that it is of is shown."""
         return self.emit(made.replace(span=self.original.value.span), "lv", self.original.span)
 
-    # -- normalizations ----------------------------------------------------------------------------
-
     def _batch_norm(self, call: Call) -> Expr | None:
         data, gamma, beta, *moving = call.args
+        emit = self._emit
         options = batch_norm.attributes(call)
-        dims = self._dims(data)
+        dims = _dims(data)
         own = self.training and options["training"]
         if dims is None or not (own or self.may_share):
             return None
@@ -198,106 +200,53 @@ class _Decomposer(ExprMutator):
         if not all(self._has(parameter, [dims[axis]]) for parameter in call.args[1:]):
             return None
         others = [place for place in range(len(dims)) if place != axis]
-        x = self._widened(data)
-        statistics, moved = [self._widened(m) for m in moving], moving
+        x = _widened(emit, data)
+        statistics, moved = [_widened(emit, m) for m in moving], moving
         if own:
             old = statistics
-            statistics = [self._emit(f(x, others)) for f in (mean_of, variance_of)]
+            statistics = [emit(f(x, others)) for f in (mean_of, variance_of)]
             moved = [
-                self._emit(self._rounded(self._blend(a, b, options["momentum"]), m))
+                emit(_rounded(emit, _blend(emit, a, b, options["momentum"]), m))
                 for a, b, m in zip(old, statistics, moving)
             ]
-        mean, variance = (self._expanded(s, others) for s in statistics)
+        mean, variance = (_expanded(emit, s, others) for s in statistics)
         parameters = [
-            self._expanded(self._widened(p), others) if options[used] else None
+            _expanded(emit, _widened(emit, p), others) if options[used] else None
             for p, used in ((gamma, "scale"), (beta, "center"))
         ]
-        found = self._normalized(x, mean, variance, options["epsilon"], parameters)
-        return Tuple.make((self._emit(self._rounded(found, data)), *moved))
+        found = _normalized(emit, x, mean, variance, options["epsilon"], parameters)
+        return Tuple.make((emit(_rounded(emit, found, data)), *moved))
 
     def _layer_norm(self, call: Call) -> Expr | None:
         data, gamma, beta = call.args
+        emit = self._emit
         options = layer_norm.attributes(call)
-        dims = self._dims(data)
+        dims = _dims(data)
         if dims is None:
             return None
         axes = [axis % len(dims) for axis in options["axes"]]
         wanted = [dims[axis] for axis in axes]
         if not (self._has(gamma, wanted) and self._has(beta, wanted)):
             return None
-        x = self._widened(data)
-        mean, variance = (self._emit(f(x, sorted(axes), True)) for f in (mean_of, variance_of))
+        x = _widened(emit, data)
+        mean, variance = (emit(f(x, sorted(axes), True)) for f in (mean_of, variance_of))
         others = [place for place in range(len(dims)) if place not in axes]
         order = sorted(range(len(axes)), key=axes.__getitem__)
         parameters = [
-            self._expanded(self._permuted(self._widened(p), order), others)
-            if options[used] else None
+            _expanded(emit, _permuted(emit, _widened(emit, p), order), others)
+            if options[used]
+            else None
             for p, used in ((gamma, "scale"), (beta, "center"))
-        ]  # fmt: skip
-        return self._rounded(
-            self._normalized(x, mean, variance, options["epsilon"], parameters), data
-        )
-
-    def _normalized(
-        self, x: Expr, mean: Expr, variance: Expr, epsilon: float, parameters: Sequence[Any]
-    ) -> Expr:
-        """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the last step is not bound."""
-        apart = self._emit(subtract(x, mean))
-        above = self._emit(add(variance, self._number(epsilon, variance)))
-        made: Expr = divide(apart, self._emit(sqrt(above)))
-        for parameter, combine in zip(parameters, (multiply, add)):
-            if parameter is not None:
-                made = combine(self._emit(made), parameter)
-        return made
-
-    def _blend(self, moving: Expr, own: Expr, momentum: float) -> Expr:
-        rest = self._emit(multiply(self._number(1 - momentum, own), moving))
-        made: Expr = add(rest, self._emit(multiply(self._number(momentum, own), own)))
-        return made
-
-    # -- operands ----------------------------------------------------------------------------------
-
-    def _dims(self, data: Expr) -> Sequence[PrimExpr] | None:
-        """The dimensions of a tensor of floats, where they are known."""
-        info = self.builder.struct_info(data)
-        if not isinstance(info, TensorStructInfo) or not info.dtype.is_float:
-            return None
-        return info.dims
+        ]
+        found = _normalized(emit, x, mean, variance, options["epsilon"], parameters)
+        return _rounded(emit, found, data)
 
     def _has(self, parameter: Expr, wanted: Sequence[PrimExpr]) -> bool:
         """True if a parameter has these dimensions whatever the run brings."""
-        dims, facts = self._dims(parameter), self.builder.context.facts
+        dims, facts = _dims(parameter), self.builder.context.facts
         if dims is None or len(dims) != len(wanted):
             return False
         return all(prove_equal(a, b, facts) is YES for a, b in zip(dims, wanted))
-
-    def _dtype(self, tensor: Expr) -> DataType:
-        info = self.builder.struct_info(tensor)
-        assert isinstance(info, TensorStructInfo), "operands of normalizations are tensors"
-        return info.dtype
-
-    def _widened(self, tensor: Expr) -> Expr:
-        """A tensor in float32, where its dtype is narrower."""
-        dtype = self._dtype(tensor)
-        return self._emit(astype(tensor, accumulator(dtype))) if dtype.bits <= 16 else tensor
-
-    def _rounded(self, made: Expr, like: Expr) -> Expr:
-        """A step in the dtype of an operand."""
-        dtype = self._dtype(like)
-        return astype(self._emit(made), dtype) if dtype.bits <= 16 else made
-
-    def _number(self, value: float, like: Expr) -> Constant:
-        return Constant(np.array(value, self._dtype(like).numpy))
-
-    def _expanded(self, parameter: Expr, axes: Sequence[int]) -> Expr:
-        """A parameter with axes of size 1 besides its own."""
-        return self._emit(expand_dims(parameter, axes)) if axes else parameter
-
-    def _permuted(self, parameter: Expr, order: Sequence[int]) -> Expr:
-        in_order = list(order) == sorted(order)
-        return parameter if in_order else self._emit(permute_dims(parameter, order))
-
-    # -- shapes ------------------------------------------------------------------------------------
 
     def _shape(self, tensor: Expr) -> Expr | None:
         """The shape that a tensor holds, by dimensions that are bound here."""
@@ -314,3 +263,62 @@ class _Decomposer(ExprMutator):
         kind = DataflowVar if self.builder.current_block_is_dataflow() else Var
         self.keep(MatchCast.make(kind.make("shape", known), held, known, span=self.original.span))
         return ShapeExpr.make(dims)
+
+
+def _dims(data: Expr) -> Sequence[PrimExpr] | None:
+    """The dimensions of a tensor of floats, where they are known."""
+    info = data.struct_info
+    if not isinstance(info, TensorStructInfo) or not info.dtype.is_float:
+        return None
+    return info.dims
+
+
+def _dtype(tensor: Expr) -> DataType:
+    info = tensor.struct_info
+    assert isinstance(info, TensorStructInfo), "operands of normalizations are tensors"
+    return info.dtype
+
+
+def _widened(emit: Emit, tensor: Expr) -> Expr:
+    """A tensor in float32, where its dtype is narrower."""
+    dtype = _dtype(tensor)
+    return emit(astype(tensor, accumulator(dtype))) if dtype.bits <= 16 else tensor
+
+
+def _rounded(emit: Emit, made: Expr, like: Expr) -> Expr:
+    """A step in the dtype of an operand."""
+    dtype = _dtype(like)
+    return astype(emit(made), dtype) if dtype.bits <= 16 else made
+
+
+def _number(value: float, like: Expr) -> Constant:
+    return Constant(np.array(value, _dtype(like).numpy))
+
+
+def _expanded(emit: Emit, parameter: Expr, axes: Sequence[int]) -> Expr:
+    """A parameter with axes of size 1 besides its own."""
+    return emit(expand_dims(parameter, axes)) if axes else parameter
+
+
+def _permuted(emit: Emit, parameter: Expr, order: Sequence[int]) -> Expr:
+    in_order = list(order) == sorted(order)
+    return parameter if in_order else emit(permute_dims(parameter, order))
+
+
+def _normalized(
+    emit: Emit, x: Expr, mean: Expr, variance: Expr, epsilon: float, parameters: Sequence[Any]
+) -> Expr:
+    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the last step is not bound."""
+    apart = emit(subtract(x, mean))
+    above = emit(add(variance, _number(epsilon, variance)))
+    made: Expr = divide(apart, emit(sqrt(above)))
+    for parameter, combine in zip(parameters, (multiply, add)):
+        if parameter is not None:
+            made = combine(emit(made), parameter)
+    return made
+
+
+def _blend(emit: Emit, moving: Expr, own: Expr, momentum: float) -> Expr:
+    rest = emit(multiply(_number(1 - momentum, own), moving))
+    made: Expr = add(rest, emit(multiply(_number(momentum, own), own)))
+    return made
