@@ -60,17 +60,8 @@ from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
 from .known_functions import KnownFunctions
 from .normal_form import Normalizer
-from .scope import OpenFunction, own_module
-from .te_calls import (
-    TEArguments,
-    call_of,
-    check_arguments,
-    check_made,
-    gradient_of,
-    make_te_function,
-    name_of,
-    with_operands,
-)
+from .scope import OpenFunction, no_open_function, own_module
+from .te_calls import te_call
 
 __all__ = ["BlockBuilder", "left_to_devices", "left_to_run_time", "undecided"]
 
@@ -96,7 +87,7 @@ class BlockBuilder(Normalizer):
         return stack[-1] if stack else None
 
     @contextmanager
-    def _blame_caller(self) -> Iterator[None]:
+    def blame_caller(self) -> Iterator[None]:
         """Mistakes inside are blamed on the line of Python that called the builder."""
         self.deferred_checks.clear()
         outer, self._is_called = self._is_called, True
@@ -141,14 +132,14 @@ class BlockBuilder(Normalizer):
         if not private:
             attributes.setdefault("global_symbol", name)
         given = [params] if isinstance(params, Var) else list(params or [])
-        with self._blame_caller():
+        with self.blame_caller():
             _check_parameters(given)
         self.begin_function(name, given, pure, Attrs(attributes) if attributes else None)
         stack = BlockBuilder._active.__dict__.setdefault("stack", [])
         stack.append(self)
         try:
             yield
-            with self._blame_caller():
+            with self.blame_caller():
                 self._finish_public_function(name)
         except BaseException:
             self.abandon_function()
@@ -174,7 +165,7 @@ class BlockBuilder(Normalizer):
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
-        with self._blame_caller():
+        with self.blame_caller():
             _check_function(func)
         if self._known is None:
             self._known = KnownFunctions(self._module)
@@ -190,7 +181,7 @@ class BlockBuilder(Normalizer):
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
         """Replace the function of a name that the module has."""
-        with self._blame_caller():
+        with self.blame_caller():
             _check_function(updated_func)
             if gv not in self._module:
                 name = getattr(gv, "name_hint", gv)
@@ -209,7 +200,7 @@ class BlockBuilder(Normalizer):
     def finalize(self) -> IRModule:
         """The finished module; raises when a function is still open."""
         if self._frames:
-            with self._blame_caller():
+            with self.blame_caller():
                 raise OperandError(
                     "function", "is still open", code="RX0105",
                     message=f"the function `{self._frames[-1].name}` is still open",
@@ -221,7 +212,7 @@ class BlockBuilder(Normalizer):
     @contextmanager
     def dataflow(self) -> Iterator[None]:
         """Bindings inside form a dataflow block; `emit_output` binds what leaves it."""
-        with self._blame_caller():
+        with self.blame_caller():
             if self.current_block_is_dataflow():
                 raise OperandError(
                     "block", "is inside another", code="RX0104",
@@ -240,7 +231,7 @@ class BlockBuilder(Normalizer):
 
         The bindings of a SeqExpr go before it, into the block that is open.
         """
-        with self._blame_caller():
+        with self.blame_caller():
             self._check_open()
             return self.bind(_to_flatten(self, _expression(expr)), self._unique(name_hint))
 
@@ -250,7 +241,7 @@ class BlockBuilder(Normalizer):
         Operands that are no leaves are bound to variables. Where no function is open there is no
         place for these: then the expression is checked and typed as it stands.
         """
-        with self._blame_caller():
+        with self.blame_caller():
             given = _expression(expr)
             if self.has_open_scope:
                 normal = self.normal(given)
@@ -262,11 +253,13 @@ class BlockBuilder(Normalizer):
         """`normalize` in a scope of its own, in which all that is free in `expr` is known."""
         # All that is free in it has a value.
         free = free_vars(expr)
-        self.begin_scope([var for var in free if isinstance(var, Var)])
+        self.begin_scope()
         depth = len(self._scopes)
         scope = self._scopes[-1]
         infos = [var.struct_info for var in free if isinstance(var, Var)]
         for var in (*free, *(v for info in infos if info for v in free_shape_vars(info))):
+            if isinstance(var, Var):
+                self._define(var)
             if isinstance(var, PrimVar) and var not in self._shape_scope:
                 self._shape_scope.add(var)
                 scope.shape_vars.append(var)
@@ -296,7 +289,7 @@ class BlockBuilder(Normalizer):
 
     def match_cast(self, value: Any, struct_info: StructInfo, name_hint: str = "") -> Var:
         """Bind a value that is checked against `struct_info` at run time."""
-        with self._blame_caller():
+        with self.blame_caller():
             self._check_open()
             if not isinstance(struct_info, StructInfo):
                 raise OperandError(
@@ -308,7 +301,7 @@ class BlockBuilder(Normalizer):
 
     def emit_output(self, output: Any, name_hint: str = "") -> Var:
         """Bind an expression to a variable that outlives the dataflow block."""
-        with self._blame_caller():
+        with self.blame_caller():
             if not self.current_block_is_dataflow():
                 raise OperandError(
                     "output", "is emitted outside a dataflow block", code="RX0107",
@@ -324,9 +317,9 @@ class BlockBuilder(Normalizer):
 
     def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
         """Give the function its result (and its parameters, if they were not given before)."""
-        with self._blame_caller():
+        with self.blame_caller():
             if not self._frames:
-                raise self.no_open_function()
+                raise no_open_function()
             self._check_open()
             if params is not None:
                 given = (params,) if isinstance(params, Var) else tuple(params)
@@ -337,9 +330,7 @@ class BlockBuilder(Normalizer):
                         message=f"the function `{self._frames[-1].name}` has its parameters",
                         help="give them in `bb.function` or in `bb.emit_func_output`, not in both",
                     )  # fmt: skip
-                self._frames[-1].params = given
-                for param in given:
-                    self._define(param)
+                self.add_parameters(given)
             result = _expression(output)
             _check_leaves_block(result)
             self.set_result(result)
@@ -362,20 +353,12 @@ class BlockBuilder(Normalizer):
         arguments as they are; it gives one tensor or a list of them. `te_grad_name` names its
         gradient, as in `R.call_tir_with_grad`. Raises `DiagnosticError`.
         """
-        with self._blame_caller():
-            name = name_of(func, primfunc_name_hint)
-            grad = gradient_of(te_grad_name, te_grad_kwargs)
-            arguments = TEArguments(self.struct_info)
-            given = arguments.convert(args), arguments.convert(kwargs)
-            check_arguments(func, *given)
-            try:
-                described = func(*given[0], **given[1])
-            except DiagnosticError as error:
-                raise with_operands(error, arguments) from None
-            made = make_te_function(arguments, described, name, primfunc_attrs)
-            check_made(made, name, self.is_in_scope)
-            gvar = self.add_func(made.function, name)
-            return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
+        with self.blame_caller():
+            return te_call(
+                self, self.add_func, func, *args, primfunc_name_hint=primfunc_name_hint,
+                primfunc_attrs=primfunc_attrs, te_grad_name=te_grad_name,
+                te_grad_kwargs=te_grad_kwargs, **kwargs,
+            )  # fmt: skip
 
     def emit_te(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Var:
         """Bind a call of the PrimFunc that `func` describes, as `call_te` makes it."""

@@ -54,7 +54,7 @@ from relaxscript.sinfo import (
     explain_never,
 )
 
-from .scope import ScopeStack
+from .scope import ScopeStack, no_open_function
 
 __all__ = ["Normalizer"]
 
@@ -79,15 +79,13 @@ class Normalizer(ScopeStack):
         `annotation` is the declared StructInfo: it must be compatible, and wins (rule 11.2.3).
         Where the value's own is the same as `likely`, it is that one too, and is not looked at.
         """
-        if not self._scopes:
-            raise self.no_open_function()
+        scope = self.current_scope
         expr = self.normal(expr)
         info = self._derive(expr)
         if annotation is not None and (likely is None or not _is_same(info, likely)):
             wanted = annotation if isinstance(annotation, StructInfo) else annotation()
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
             info = wanted
-        scope = self._scopes[-1]
         if scope.dataflow and outlives:
             info = info_behind_block(info)
         if scope.dataflow and not outlives:
@@ -161,7 +159,7 @@ class Normalizer(ScopeStack):
     def emit_normalized(self, binding: Binding) -> None:
         """Append a binding as it is; it must be in normal form and typed."""
         if not self._scopes:
-            raise self.no_open_function()
+            raise no_open_function()
         if not isinstance(binding, Binding):
             message = f"{binding!r} is no binding"
             help = "write for example `VarBinding(var, value)`"
@@ -171,9 +169,7 @@ class Normalizer(ScopeStack):
             self._define_shape_vars(binding.struct_info)
 
     def _append(self, binding: Binding) -> None:
-        if not self._scopes:
-            raise self.no_open_function()
-        self._scopes[-1].bindings.append(binding)
+        self.current_scope.bindings.append(binding)
         self._define(binding.var)
         self._log.append(binding)
 

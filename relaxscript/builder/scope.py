@@ -26,10 +26,11 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.walk import Substitution
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import definable_shape_vars, erase_to_well_defined, free_shape_vars
 
-__all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack", "own_module"]
+__all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack", "no_open_function", "own_module"]
 
 
 class OpenSeqExpr:
@@ -45,6 +46,21 @@ class OpenSeqExpr:
         self.shape_vars: list[PrimVar] = []
         # Those of them that parameters bind: they are known as long as the function is.
         self.signature: frozenset[PrimVar] = frozenset()
+
+    @property
+    def is_empty(self) -> bool:
+        """True before the first binding."""
+        return not (self.bindings or self.blocks)
+
+    @property
+    def last_binding(self) -> Binding | None:
+        """The last binding of the open block; None where it has none yet."""
+        return self.bindings[-1] if self.bindings else None
+
+    def substitute(self, others: Substitution) -> None:
+        """Variables of the open block become others."""
+        self.bindings = [others.apply(binding) for binding in self.bindings]
+        self.vars = [others.get(var, var) for var in self.vars]
 
     def close_block(self, span: Span | None = None) -> None:
         """Finish the open block; empty ones are dropped, and neighbours of a kind are merged."""
@@ -141,34 +157,24 @@ class ScopeStack(ABC):
         self._names.setdefault(name, 0)
         return name
 
-    def no_open_function(self) -> DiagnosticError:
-        """The error where a binding has no place to stand."""
-        return DiagnosticError(
-            Diagnostic(
-                "RX0105", "no function is open", caller_span(),
-                help='write it inside `with bb.function("main", [x]):`',
-            )
-        )  # fmt: skip
-
     # ---- scopes
 
-    def begin_scope(self, params: Sequence[Var] | None = None) -> None:
-        """Open a SeqExpr; `params` and their shape variables are in scope inside."""
-        scope = OpenSeqExpr()
-        self._scopes.append(scope)
-        for param in params or ():
-            self._define(param)
-            if param.struct_info is not None:
-                self._define_shape_vars(param.struct_info)
-        scope.signature = frozenset(scope.shape_vars)
+    @property
+    def current_scope(self) -> OpenSeqExpr:
+        """The innermost SeqExpr that is being written; raises `DiagnosticError` where none is."""
+        if not self._scopes:
+            raise no_open_function()
+        return self._scopes[-1]
+
+    def begin_scope(self) -> None:
+        """Open a SeqExpr."""
+        self._scopes.append(OpenSeqExpr())
 
     def end_scope(
         self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
     ) -> SeqExpr:
         """Close the SeqExpr; its result is `body`."""
-        if not self._scopes:
-            raise self.no_open_function()
-        scope = self._scopes[-1]
+        scope = self.current_scope
         result = as_expr(() if body is None else body)
         scope.close_block()
         self._scopes.pop()
@@ -208,23 +214,13 @@ class ScopeStack(ABC):
         """True if a shape variable is defined here."""
         return var in self._shape_scope
 
-    @property
-    def last_binding(self) -> Binding | None:
-        """The last binding of the current block; None where it has none yet."""
-        bindings = self._scopes[-1].bindings if self._scopes else []
-        return bindings[-1] if bindings else None
-
     def begin_dataflow(self) -> None:
-        if not self._scopes:
-            raise self.no_open_function()
-        scope = self._scopes[-1]
+        scope = self.current_scope
         scope.close_block()
         scope.dataflow = True
 
     def end_dataflow(self, span: Span | None = None) -> None:
-        if not self._scopes:
-            raise self.no_open_function()
-        scope = self._scopes[-1]
+        scope = self.current_scope
         scope.close_block(span)
         scope.dataflow = False
 
@@ -237,11 +233,22 @@ class ScopeStack(ABC):
         self, name: str, params: Sequence[Var], pure: bool = True, attrs: Attrs | None = None
     ) -> None:
         """Start a function; `end_function` gives it back. `function` is the safe way."""
-        frame = OpenFunction(name, params, pure, attrs)
+        frame = OpenFunction(name, (), pure, attrs)
         frame.depth = len(self._scopes)
         frame.outer_facts, self.context.facts = self.context.facts, None
         self._frames.append(frame)
-        self.begin_scope(params)
+        self.begin_scope()
+        self.add_parameters(params)
+
+    def add_parameters(self, params: Sequence[Var]) -> None:
+        """More parameters of the open function; they and their shape variables are in scope."""
+        frame, scope = self._frames[-1], self._scopes[-1]
+        frame.params = (*frame.params, *params)
+        for param in params:
+            self._define(param)
+            if param.struct_info is not None:
+                self._define_shape_vars(param.struct_info)
+        scope.signature = frozenset(scope.shape_vars)
 
     def end_function(
         self, ret_struct_info: StructInfo | None = None, span: Span | None = None,
@@ -279,6 +286,16 @@ class ScopeStack(ABC):
         self.context.facts = frame.outer_facts
         while len(self._scopes) > frame.depth:
             self._leave(self._scopes.pop())
+
+
+def no_open_function() -> DiagnosticError:
+    """The error where a binding has no place to stand."""
+    return DiagnosticError(
+        Diagnostic(
+            "RX0105", "no function is open", caller_span(),
+            help='write it inside `with bb.function("main", [x]):`',
+        )
+    )  # fmt: skip
 
 
 def own_module(stack: ScopeStack) -> IRModule:

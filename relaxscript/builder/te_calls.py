@@ -44,9 +44,11 @@ from relaxscript.te import Tensor, placeholder, prim_func_of, topi
 from relaxscript.te.prim_func import check_indices, variables_of
 from relaxscript.tir_builder import describe
 
+from .scope import ScopeStack
+
 __all__ = [
     "TEArguments", "TEFunction", "call_of", "check_arguments", "check_made", "gradient_of",
-    "make_te_function", "name_of", "with_operands",
+    "make_te_function", "name_of", "te_call", "with_operands",
 ]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
@@ -307,3 +309,34 @@ def call_of(
     info: StructInfo = TupleStructInfo.make(made.results) if made.is_tuple else made.results[0]
     operator = call_tir if attrs is None else call_tir_with_grad
     return Call.make(operator.op, operands, attrs, (info,))
+
+
+def te_call(
+    scopes: ScopeStack,
+    add_func: Callable[[PrimFunc, str], GlobalVar],
+    func: Callable[..., Any],
+    /,
+    *args: Any,
+    primfunc_name_hint: str | None = None,
+    primfunc_attrs: Mapping[str, Any] | None = None,
+    te_grad_name: str | None = None,
+    te_grad_kwargs: Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> Call:
+    """`BlockBuilder.call_te` for callers that place blame, and add the PrimFunc, themselves.
+
+    `add_func` is given it and the name that it should have. Raises `UnplacedError`.
+    """
+    name = name_of(func, primfunc_name_hint)
+    grad = gradient_of(te_grad_name, te_grad_kwargs)
+    arguments = TEArguments(scopes.struct_info)
+    converted, options = arguments.convert(args), arguments.convert(kwargs)
+    check_arguments(func, converted, options)
+    try:
+        described = func(*converted, **options)
+    except DiagnosticError as error:
+        raise with_operands(error, arguments) from None
+    made = make_te_function(arguments, described, name, primfunc_attrs)
+    check_made(made, name, scopes.is_in_scope)
+    gvar = add_func(made.function, name)
+    return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)

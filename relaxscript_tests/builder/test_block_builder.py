@@ -388,6 +388,7 @@ def test_parameters_may_be_given_with_the_result(x):
     with bb.function("main"):
         bb.emit_func_output(bb.emit(op.exp(x)), params=[x])
     assert function_of(bb).params == (x,)
+    assert structural_equal(function_of(bb).body.struct_info, x.struct_info)
 
 
 def test_parameters_are_given_once(x):

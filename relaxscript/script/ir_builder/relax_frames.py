@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
-from relaxscript.ir.module import ModuleFunction
+from relaxscript.builder.scope import OpenSeqExpr
+from relaxscript.builder.te_calls import te_call
 from relaxscript.ir.relax import (
     Attrs,
+    Binding,
     Call,
     Expr,
     Function,
@@ -23,6 +25,7 @@ from relaxscript.ir.relax import (
     as_expr,
 )
 from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import Substitution
 from relaxscript.script.names.annotations import AnnotationError, as_struct_info
 
@@ -39,83 +42,11 @@ __all__ = [
 ]
 
 
-class _FunctionBuilder(BlockBuilder):
-    """A BlockBuilder whose function gets its parameters, name and attributes one by one."""
-
-    module: ModuleFrame | None = None
-    own_name = ""
-
-    def blame_caller(self) -> AbstractContextManager[None]:
-        """Mistakes inside are those of the line of Python that called."""
-        return self._blame_caller()
-
-    def expression(self, value: Any) -> Expr:
-        """A value as an expression; raises `DiagnosticError` for what is none."""
-        try:
-            return as_expr(value)
-        except TypeError:
-            message = f"a Python {type(value).__name__} is no value of a Relax function"
-            raise builder_error("RX0201", message) from None
-
-    def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
-        """Add a function to the module around; one that is there already is shared."""
-        assert self.module is not None, "who calls has asked for it"
-        var = self.module.add(func, func_name, self.own_name)
-        self.signatures[var.name_hint] = self.module.signatures[var.name_hint]
-        return var
-
-    def add_parameter(self, param: Var) -> None:
-        frame = self._frames[-1]
-        frame.params = (*frame.params, param)
-        self._define(param)
-        if param.struct_info is not None:
-            self._define_shape_vars(param.struct_info)
-
-    def describe(self, name: str, attrs: Attrs | None) -> None:
-        """The name and the attributes of the function, known at its end at last."""
-        self._frames[-1].name, self._frames[-1].attrs = name, attrs
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self._frames)
-
-    @property
-    def has_bindings(self) -> bool:
-        """True if something was bound in the innermost block."""
-        return bool(self._scopes[-1].bindings or self._scopes[-1].blocks)
-
-    def replace_in_block(self, others: Substitution) -> None:
-        """Variables of the open block become others."""
-        scope = self._scopes[-1]
-        scope.bindings = [others.apply(binding) for binding in scope.bindings]
-        scope.vars = [others.get(var, var) for var in scope.vars]
-
-    def bound_in_block(self) -> list[Var]:
-        """The variables that the open block has bound, in order."""
-        return [binding.var for binding in self._scopes[-1].bindings]
-
-    def branch_value(self) -> Expr | None:
-        """The value of a branch: what its last binding binds; a leaf stands for itself."""
-        bindings = self._scopes[-1].bindings
-        if not bindings:
-            return None
-        last = bindings[-1]
-        if isinstance(last, VarBinding) and _is_leaf(last.value):
-            bindings.pop()
-            return last.value
-        return last.var
-
-
-def _is_leaf(expr: Expr) -> bool:
-    if isinstance(expr, Tuple):
-        return all(_is_leaf(field) for field in expr.fields)
-    return isinstance(expr, LeafExpr)
-
-
 class FunctionFrame(Frame):
     """`with R.function():`; it needs a result, and in a module a name."""
 
     written = "R.function"
+    writer: BlockBuilder  # while the frame is open
 
     def __init__(self, is_pure: bool, is_private: bool) -> None:
         self.is_pure = is_pure
@@ -123,7 +54,6 @@ class FunctionFrame(Frame):
         self.name = ""
         self.attrs: dict[str, Any] = {}
         self.ret_struct_info: StructInfo | None = None
-        self.writer = _FunctionBuilder()
         self.module: ModuleFrame | None = None
         # The variables of dataflow blocks that left them, by what they were inside.
         self.replaced = Substitution()
@@ -139,9 +69,9 @@ class FunctionFrame(Frame):
                 "functions are defined next to each other in `with I.ir_module():`",
             )  # fmt: skip
         self.module = around
+        self.writer = BlockBuilder()
         if around is not None:
-            self.writer.module = around
-            self.writer.signatures.update(around.signatures)
+            self.writer.share_signatures(around.signatures)
         self.writer.begin_function("", (), self.is_pure)
         return self
 
@@ -163,18 +93,14 @@ class FunctionFrame(Frame):
         attrs = dict(self.attrs)
         if self.name and not self.is_private:
             attrs.setdefault("global_symbol", self.name)
-        self.writer.describe(self.name, Attrs(attrs) if attrs else None)
         with self.writer.blame_caller():
-            return self.writer.end_function(self.ret_struct_info)
-
-    def abandon(self) -> None:
-        if self.writer.is_open:
-            self.writer.abandon_function()
+            function = self.writer.end_function(self.ret_struct_info)
+        return function.replace(attrs=Attrs(attrs)) if attrs else function
 
     def set_name(self, name: str) -> None:
         if self.name:
             raise builder_error("RX0302", f"the function is called `{self.name}` already")
-        self.name = self.writer.own_name = name
+        self.name = name
 
     def add_attrs(self, attrs: Mapping[str, Any]) -> None:
         for key, value in attrs.items():
@@ -185,10 +111,10 @@ class FunctionFrame(Frame):
             self.attrs[key] = value
 
     def add_parameter(self, name: str, info: Any) -> Var:
-        if self.writer.has_bindings:
+        if not self.writer.current_scope.is_empty:
             raise builder_error("RX0105", "parameters come before the first binding")
         param = Var(name, struct_info_of(info))
-        self.writer.add_parameter(param)
+        self.writer.add_parameters([param])
         return param
 
     def emit(self, value: Any, info: Any) -> Var:
@@ -211,7 +137,13 @@ class FunctionFrame(Frame):
                 "RX0105", "`R.emit_te` makes a PrimFunc, and a function on its own has no place "
                 "for it", "write the function in `with I.ir_module():`",
             )  # fmt: skip
-        return self.writer.call_te(func, *args, **kwargs)
+        with self.writer.blame_caller():
+            return te_call(self.writer, self._add_func, func, *args, **kwargs)
+
+    def _add_func(self, func: PrimFunc, name: str) -> GlobalVar:
+        """A function for the module around; one that is there already is shared."""
+        assert self.module is not None, "who calls has asked for it"
+        return self.module.add(func, name, self.name)
 
     def emit_binding(self, binding: Any) -> Var:
         """A binding as it is."""
@@ -222,7 +154,7 @@ class FunctionFrame(Frame):
 
     def operand(self, value: Any) -> Expr:
         """A value outside of dataflow blocks: what left them is another variable there."""
-        return self.replaced.apply(self.writer.expression(value))
+        return self.replaced.apply(_expression(value))
 
     def check_open(self) -> None:
         if self.has_value:
@@ -276,7 +208,7 @@ class BlockFrame(Frame):
         if self.ended:
             raise builder_error("RX0107", "the block has its `R.output` already",
                                 "name all variables that leave the block in one")  # fmt: skip
-        bound = self.function.writer.bound_in_block()
+        bound = [binding.var for binding in self.function.writer.current_scope.bindings]
         for var in given:
             if not isinstance(var, Var):
                 raise builder_error("RX0104", "`R.output` takes variables that the block bound")
@@ -291,7 +223,7 @@ class BlockFrame(Frame):
     def close(self, builder: IRBuilder) -> None:
         assert self.function is not None
         left = {var: Var.make(self.function.name_of(var), var.struct_info) for var in self.outputs}
-        self.function.writer.replace_in_block(Substitution(left))
+        self.function.writer.current_scope.substitute(Substitution(left))
         for var, other in left.items():
             self.function.replaced[var] = other
         self.output_vars = tuple(left.values())
@@ -361,13 +293,13 @@ class BranchFrame(Frame):
         assert self.choice is not None
         function = function_frame(self.written)
         writer = function.writer
-        bound = writer.bound_in_block()
-        value = writer.branch_value()
-        if value is None:
+        branch = writer.current_scope
+        last = branch.last_binding
+        if last is None:
             raise builder_error("RX0106", f"`{self.written}` binds no value",
                                 "end it with `R.emit(value)`")  # fmt: skip
-        self.choice.name = self.choice.name or function.name_of(bound[-1])
-        self.choice.branches[self.written] = writer.end_scope(value)
+        self.choice.name = self.choice.name or function.name_of(last.var)
+        self.choice.branches[self.written] = writer.end_scope(_branch_value(branch, last))
         self.known.close()
 
     def abandon(self) -> None:
@@ -389,3 +321,26 @@ def function_frame(what: str) -> FunctionFrame:
         raise builder_error("RX0105", f"`{what}` belongs in a Relax function",
                             "open one: `with R.function():`")  # fmt: skip
     return frame
+
+
+def _expression(value: Any) -> Expr:
+    """A value as an expression; raises `DiagnosticError` for what is none."""
+    try:
+        return as_expr(value)
+    except TypeError:
+        message = f"a Python {type(value).__name__} is no value of a Relax function"
+        raise builder_error("RX0201", message) from None
+
+
+def _branch_value(branch: OpenSeqExpr, last: Binding) -> Expr:
+    """The value of a branch: what its last binding binds; a leaf stands for itself."""
+    if isinstance(last, VarBinding) and _is_leaf(last.value):
+        branch.bindings.pop()
+        return last.value
+    return last.var
+
+
+def _is_leaf(expr: Expr) -> bool:
+    if isinstance(expr, Tuple):
+        return all(_is_leaf(field) for field in expr.fields)
+    return isinstance(expr, LeafExpr)

@@ -295,3 +295,10 @@ def test_tensor_expressions_are_prim_funcs_of_the_module():
     x = np.ones((2, 4), "float32")
     np.testing.assert_allclose(rx.jit(made).main(x), np.exp(x), rtol=1e-6)
     np.testing.assert_allclose(rx.jit(made).exp(x), np.exp(np.exp(x)) + x, rtol=1e-6)
+
+
+def test_the_body_of_a_function_has_the_dimensions_of_its_parameters():
+    with IRBuilder() as ib, R.function():
+        x = R.arg("x", R.Tensor(("n", 4), "float32"))
+        R.func_ret_value(R.emit(R.exp(x)))
+    assert str(ib.get().body.struct_info) == 'R.Tensor((n, 4), "float32")'

@@ -238,7 +238,7 @@ def one_branch(cx: RelaxContext, body: list[ast.stmt]) -> tuple[str, SeqExpr | N
 
 def last_effect(cx: RelaxContext) -> Expr:
     """The unit that the last call for its effect gives; a new one where it gives something."""
-    last = cx.builder.last_binding
+    last = cx.builder.current_scope.last_binding
     info = None if last is None else last.var.struct_info
     if last is not None and isinstance(info, TupleStructInfo) and not info.fields:
         return last.var
