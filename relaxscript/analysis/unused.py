@@ -2,8 +2,8 @@
 
 Inside a dataflow block every pure binding may go, a `match_cast` too. Outside, errors and calls
 that do not end are part of what a program does. So only what calls nothing goes: tuples, their
-fields, constants, names, local functions. Source: TVM `relax.analysis.remove_all_unused`; spec
-"Optimizations".
+fields, constants, names, local functions, where their annotation is sure to hold.
+Source: TVM `relax.analysis.remove_all_unused`; spec "Optimizations".
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from relaxscript.arith import YES
 from relaxscript.ir import walk
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -28,6 +29,7 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
 )
+from relaxscript.sinfo import check_compatibility
 from relaxscript.visitor import ScopedVisitor
 
 from .call_graph import is_pure
@@ -153,4 +155,10 @@ class _Uses(ScopedVisitor):
             return True
         if self.in_dataflow:
             return is_pure(value, self.context, otherwise=self._trusts)
-        return not any(isinstance(node, _MAY_FAIL) for node in walk.post_order(binding))
+        if any(isinstance(node, _MAY_FAIL) for node in walk.post_order(binding)):
+            return False
+        # What the value is not known to be is checked when it is bound.
+        declared, known = binding.var.struct_info, self.context.struct_info(value)
+        return declared is None or (
+            check_compatibility(known, declared, in_scope=self.shape_vars) is YES
+        )

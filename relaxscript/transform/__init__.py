@@ -2,6 +2,7 @@
 
 pass_infra/   passes.py says what a pass is, context.py how passes run.
 normalize/    the forms that other passes ask for.
+simplify/     programs become smaller or plainer.
 legalize/     operators become loops, composite ones simpler ones.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
@@ -46,16 +47,17 @@ from .pipeline import (
     register_pipeline,
     zero_pipeline,
 )
+from .simplify.dead_code_elimination import DeadCodeElimination
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
-    "DecomposeOpsForInference", "DecomposeOpsForTraining", "FunctionPass", "KillAfterLastUse",
-    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
-    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
-    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "DeadCodeElimination", "DecomposeOpsForInference", "DecomposeOpsForTraining", "FunctionPass",
+    "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin",
+    "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo",
+    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
+    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
     "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
     "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -250,3 +250,22 @@ def test_a_size_that_only_an_annotation_uses_is_still_defined():
     blocks = [DataflowBlock([cast]), BindingBlock([VarBinding(y, Call(f, []))])]
     func = Function([o, f], SeqExpr(blocks, o))
     assert remove_all_unused(func) is func
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_a_check_that_an_annotation_makes_stays_outside_of_dataflow_blocks():
+    before = function("""
+a: R.Tensor((4,), "float32") = x
+b: R.Tensor((n,), "float32") = x
+t = (x, o)
+c: R.Tensor((n,), "float32") = t[0]
+d: R.Tuple(R.Tensor((5,), "float32"), R.Object) = t
+return x
+""")
+    after = function("""
+a: R.Tensor((4,), "float32") = x
+t = (x, o)
+d: R.Tuple(R.Tensor((5,), "float32"), R.Object) = t
+return x
+""")
+    assert_structural_equal(remove_all_unused(before), after)

@@ -24,10 +24,12 @@ PASSES: dict[str, Callable[[], Pass]] = {
     if isinstance(found := getattr(transform, name), type)
     and issubclass(found, Pass)
     and not getattr(found, "__abstractmethods__", None)
-    and not inspect.signature(found).parameters
+    and all(p.default is not p.empty for p in inspect.signature(found).parameters.values())
 }
 # Passes that give up checks: they keep the meaning of what passes them.
 TRUSTING = (transform.RemoveUnusedChecks,)
+# Passes that lower what others left: local functions must be lifted by then.
+LATE = (transform.VMShapeLower,)
 # A row lowers what its own passes make no more: what comes late is not killed by what comes early.
 ROWS: dict[str, Callable[[], Pass]] = {"default_build": transform.default_build_pipeline}
 
@@ -62,6 +64,8 @@ def test_a_pass_settles(make):
 @pytest.mark.slow
 @every_pass_and_row
 def test_a_pass_keeps_the_meaning(make):
+    if make in LATE:  # as part of the row
+        return
     for seed, mod in enumerate(modules(200)):
         made = make()(mod)
         inputs = inputs_for(mod["main"], seed)
