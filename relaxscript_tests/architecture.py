@@ -15,7 +15,6 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "relaxscript"
@@ -130,17 +129,21 @@ def may_import(room: str, other: str) -> bool:
     return ROW[other] < ROW[room]
 
 
+def home_of(path: str, node: ast.ImportFrom) -> str:
+    """The full name of the module from which a file imports."""
+    package = path.split("/")[:-1]
+    above = package[: len(package) - node.level + 1] if node.level else []
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
 def imports_of_ours(path: str, text: str) -> Iterator[tuple[int, str, str]]:
     """Every import of our own modules, wherever it stands: line, module, name taken from it."""
-    package = path.split("/")[:-1]
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Import(names=names):
                 found = [(alias.name, "") for alias in names]
-            case ast.ImportFrom(module=module, level=level, names=names):
-                above = package[: len(package) - level + 1] if level else []
-                base = ".".join([*above, *([module] if module else [])])
-                found = [(base, alias.name) for alias in names]
+            case ast.ImportFrom(names=names):
+                found = [(home_of(path, node), alias.name) for alias in names]
             case ast.Call(
                 func=ast.Name(id="__import__" | "import_module")
                 | ast.Attribute(attr="import_module"),
@@ -272,67 +275,6 @@ def oversized(files: Mapping[str, str]) -> list[str]:
                 size = (node.end_lineno or node.lineno) - node.lineno + 1
                 if size > FUNCTION_LINES:
                     problems.append(f"{path}:{node.lineno}: `{node.name}` has {size} lines")
-    return problems
-
-
-# ---------------------------------------------------------------- classes
-
-DEEPEST = 3  # a class, what it derives from, and what that derives from
-MOST_METHODS = 65  # inherited ones counted
-
-
-class ClassShape(NamedTuple):
-    """A class of ours: where it stands, the classes of ours it derives from, and its methods."""
-
-    path: str
-    line: int
-    bases: tuple[str, ...]
-    methods: frozenset[str]
-
-
-def classes_of(files: Mapping[str, str]) -> dict[str, ClassShape]:
-    """The classes at the top level of files, by their full names."""
-    found: dict[str, ClassShape] = {}
-    for path, text in files.items():
-        module = module_of(path)
-        known = {name: f"{home}.{name}" for _, home, name in imports_of_ours(path, text)}
-        tree = ast.parse(text)
-        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-        known |= {node.name: f"{module}.{node.name}" for node in classes}
-        for node in classes:
-            bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
-            ours = tuple(known[b.id] for b in bases if isinstance(b, ast.Name) and b.id in known)
-            methods = frozenset(m.name for m in node.body if isinstance(m, ast.FunctionDef))
-            found[f"{module}.{node.name}"] = ClassShape(path, node.lineno, ours, methods)
-    return found
-
-
-def towers(files: Mapping[str, str]) -> list[str]:
-    """Classes that derive from too many others, or have too many methods.
-
-    What a class has from a library is the library's. Nodes of the language are nested as the
-    grammar is.
-    """
-    classes = classes_of(files)
-
-    @functools.cache
-    def depth(name: str) -> int:
-        return 1 + max((depth(base) for base in classes[name].bases if base in classes), default=0)
-
-    @functools.cache
-    def methods(name: str) -> frozenset[str]:
-        inherited = (methods(base) for base in classes[name].bases if base in classes)
-        return classes[name].methods.union(*inherited)
-
-    problems = []
-    for name, shape in classes.items():
-        if room_of(module_of(shape.path)) == "ir":
-            continue
-        where = f"{shape.path}:{shape.line}: `{name.rpartition('.')[2]}`"
-        if depth(name) > DEEPEST:
-            problems.append(f"{where} is {depth(name)} classes deep")
-        if len(methods(name)) > MOST_METHODS:
-            problems.append(f"{where} has {len(methods(name))} methods")
     return problems
 
 

@@ -37,13 +37,13 @@ from relaxscript_tests.architecture import (
     star_imports_of_unlisted,
     strangers_at_the_top,
     taken_over,
-    towers,
     tracked_files,
     unpackaged,
     unwanted_words,
     upward_imports,
 )
 from relaxscript_tests.class_names import shared_class_names
+from relaxscript_tests.class_towers import classes_of, towers
 from relaxscript_tests.docstrings import long_sentences, question_docstrings
 from relaxscript_tests.fresh_python import changed_by, imported_by
 from relaxscript_tests.messages_read import messages_read
@@ -215,6 +215,57 @@ def test_a_class_that_is_too_deep_or_too_large_is_found():
         "relaxscript/op/d.py:2: `F` has 80 methods",
     ]
     assert towers({path.replace("op", "ir"): text for path, text in files.items()}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("e.py", "from .b import C as B\nclass D(B[int]):\n    pass"),
+        ("e.py", "from relaxscript.op import C\nclass D(C):\n    pass"),
+        ("e.py", "from relaxscript import op\nclass D(op.C):\n    pass"),
+        ("e.py", "from . import b\nclass D(b.C):\n    pass"),
+        ("e.py", "import relaxscript.op.b\nclass D(relaxscript.op.b.C):\n    pass"),
+        ("e.py", "import relaxscript.op.b as b\nBase = b.C\nclass D(Base):\n    pass"),
+        ("e.py", "from relaxscript.op.all import *\nclass D(C):\n    pass"),
+        ("e.py", "from relaxscript.op.later import *\nclass D(Last):\n    pass"),
+        ("e.py", "if True:\n    from .later import Last\n    class D(Last):\n        pass"),
+        ("x/e.py", "from .. import C\nclass D(C):\n    pass"),
+        ("x/__init__.py", "from ..later import relaxscript as r\nclass D(r.op.C):\n    pass"),
+    ],
+)
+def test_a_base_is_followed_through_the_names_that_it_has(path: str, text: str):
+    files = {
+        "relaxscript/op/a.py": "class A:\n    pass\nclass B(A):\n    pass\n",
+        "relaxscript/op/b.py": "from .a import B\nclass C(B):\n    pass",
+        "relaxscript/op/all.py": "from . import all\nfrom .all import D\nfrom .b import *",
+        "relaxscript/op/__init__.py": "from .all import C",
+        "relaxscript/op/later.py": "import relaxscript\nLast = relaxscript.op.C",
+    }
+    assert towers(files) == []
+    (problem,) = towers({**files, f"relaxscript/op/{path}": text})
+    assert problem.endswith("`D` is 4 classes deep")
+
+
+def test_names_that_lead_in_circles_are_those_of_no_class():
+    files = {
+        "relaxscript/op/__init__.py": "from .a import a\nfrom .b import *",
+        "relaxscript/op/a.py": "from . import a\na = a.a\nclass A(a.B, b.B):\n    pass",
+        "relaxscript/op/b.py": "from . import *\nclass B(C):\n    pass",
+    }
+    assert [shape.bases for shape in classes_of(files).values()] == [(), ()]
+
+
+@pytest.mark.slow
+def test_the_bases_that_are_read_are_those_that_python_finds():
+    read = classes_of(python_files(PACKAGE))
+    made = {
+        name: getattr(importlib.import_module(module), own)
+        for name in read
+        for module, _, own in [name.rpartition(".")]
+    }
+    for name, shape in read.items():
+        ours = [base for base in made[name].__bases__ if base in made.values()]
+        assert [made[base] for base in shape.bases] == ours, name
 
 
 def test_every_file_is_named_after_what_it_holds():
