@@ -44,6 +44,7 @@ from .results import (
     one_description,
     require_allocatable,
     require_packed,
+    with_one_description,
 )
 
 __all__ = [
@@ -70,11 +71,7 @@ def call_tir(
     return arrange_results(out_sinfo, results)
 
 
-@call_tir.prepare_rule
-def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
-
-
+call_tir.prepare_rule(with_one_description)
 call_tir.normalize_rule(prim_func_calls.with_literal_tuple)
 
 
@@ -114,11 +111,7 @@ def call_tir_with_grad(
     return arrange_results(out_sinfo, results)
 
 
-@call_tir_with_grad.prepare_rule
-def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
-
-
+call_tir_with_grad.prepare_rule(with_one_description)
 call_tir_with_grad.normalize_rule(prim_func_calls.with_literal_tuple)
 
 
@@ -192,9 +185,7 @@ def call_dps_packed(func: Packed, args: Values, out_sinfo: ResultInfo) -> Value:
     return arrange_results(out_sinfo, results)
 
 
-@call_dps_packed.prepare_rule
-def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
+call_dps_packed.prepare_rule(with_one_description)
 
 
 @call_dps_packed.infer_call_rule

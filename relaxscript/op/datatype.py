@@ -31,24 +31,6 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     return found
 
 
-astype.layout_rule(follow)
-
-
-@astype.infer_rule
-def _(context: InferContext, x: TensorStructInfo, dtype: DataType) -> StructInfo:
-    if dtype is x.dtype:
-        return x
-    return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
-
-
-compute_elements(astype, element.converted)
-
-
-@astype.gradient
-def _(context: GradientContext, x: Expr, dtype: DataType) -> Gradients:
-    return (cast_like(context.grad, x),)
-
-
 @op()
 def wrap_param(data: Tensor, dtype: DType = "float32") -> Tensor:  # type: ignore[assignment]
     """A parameter of a model as `dtype`, as `R.astype` gives it.
@@ -59,16 +41,18 @@ def wrap_param(data: Tensor, dtype: DType = "float32") -> Tensor:  # type: ignor
     return found
 
 
-@wrap_param.infer_rule
-def _(context: InferContext, data: TensorStructInfo, dtype: DataType) -> StructInfo:
-    if dtype is data.dtype:
-        return data
-    return TensorStructInfo.make(data.shape, dtype, data.vdevice, data.ndim)
+def _infer(context: InferContext, x: TensorStructInfo, dtype: DataType) -> StructInfo:
+    if dtype is x.dtype:
+        return x
+    return TensorStructInfo.make(x.shape, dtype, x.vdevice, x.ndim)
 
 
-compute_elements(wrap_param, element.converted)
+def _gradient(context: GradientContext, x: Expr, dtype: DataType) -> Gradients:
+    return (cast_like(context.grad, x),)
 
 
-@wrap_param.gradient
-def _(context: GradientContext, data: Expr, dtype: DataType) -> Gradients:
-    return (cast_like(context.grad, data),)
+astype.layout_rule(follow)
+for _operator in (astype, wrap_param):
+    _operator.infer_rule(_infer)
+    _operator.gradient(_gradient)
+    compute_elements(_operator, element.converted)

@@ -7,8 +7,6 @@ A program that is run here is one worker, which has all of each. Source: TVM
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from relaxscript.errors import OperandError
@@ -45,8 +43,8 @@ from .results import (
     described_results,
     flat,
     named_results,
-    one_description,
     require_allocatable,
+    with_one_description,
 )
 from .shards import own_part, part_of, require_one_device, require_placement, require_workers
 
@@ -188,11 +186,7 @@ def call_tir_local_view(
     return arrange_results(out_sinfo, results)
 
 
-@call_tir_local_view.prepare_rule
-def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
-
-
+call_tir_local_view.prepare_rule(with_one_description)
 call_tir_local_view.normalize_rule(prim_func_calls.with_literal_tuple)
 
 

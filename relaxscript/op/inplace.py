@@ -8,7 +8,6 @@ it promises that nothing else looks at those tensors afterwards. Source: spec "N
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from relaxscript.arith import NO
 from relaxscript.errors import OperandError, Remark, quantity
@@ -34,10 +33,10 @@ from .results import (
     inplace_indices,
     named_results,
     new_results,
-    one_description,
     require_allocatable,
     require_packed,
     returned_in_place,
+    with_one_description,
 )
 
 __all__ = ["call_inplace_packed", "call_tir_inplace"]
@@ -65,9 +64,7 @@ def call_tir_inplace(
     return arrange_results(out_sinfo, in_their_places(new, args, inplace_indices))
 
 
-@call_tir_inplace.prepare_rule
-def _(bound: dict[str, Any]) -> dict[str, Any]:
-    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
+call_tir_inplace.prepare_rule(with_one_description)
 
 
 @call_tir_inplace.normalize_rule

@@ -35,7 +35,7 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 
-from .storage import cut_out, new_storage, tensor_in_storage
+from .storage import declare_alloc_tensor, new_storage
 
 __all__ = [
     "alloc_storage", "alloc_tensor", "ensure_zero_offset", "kill_storage", "kill_tensor", "view",
@@ -60,16 +60,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return _OBJECT
 
 
-@op("memory.alloc_tensor", traits={Trait.ALLOCATES, Trait.IN_STORAGE, Trait.AS_IS})
-def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
-    """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
-
-    Raises `ValueError` for a tensor that the storage does not hold.
-    """
-    return cut_out(storage, offset, shape, dtype)
-
-
-tensor_in_storage(alloc_tensor)
+alloc_tensor = declare_alloc_tensor("memory.alloc_tensor")
 
 
 @op("memory.kill_storage", traits={Trait.FREES, Trait.IMPURE, Trait.AS_IS})

@@ -29,7 +29,7 @@ __all__ = [
     "NEW", "allocate_results", "arrange_results", "derived_result", "described_result",
     "described_results", "flat", "in_their_places", "inplace_indices", "named_results",
     "new_results", "one_description", "require_allocatable", "require_packed",
-    "returned_in_place",
+    "returned_in_place", "with_one_description",
 ]  # fmt: skip
 
 _OBJECT = ObjectStructInfo()
@@ -90,6 +90,11 @@ def one_description(out_sinfo: Any) -> Any:
         return out_sinfo
     infos = convert_sinfo(Parameter("out_sinfo", "sinfo"), out_sinfo)
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
+
+
+def with_one_description(bound: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, with one StructInfo that describes the whole result."""
+    return {**bound, "out_sinfo": one_description(bound["out_sinfo"])}
 
 
 def described_results(context: InferContext, call: Call) -> StructInfo:

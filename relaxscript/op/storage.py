@@ -16,12 +16,13 @@ from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Call, DataTypeImm, Expr
 from relaxscript.ir.struct_info import ObjectStructInfo, StructInfo, TensorStructInfo
 from relaxscript.opdef.context import InferContext
-from relaxscript.opdef.operator import Operator
-from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.operator import Operator, op
+from relaxscript.opdef.parameters import DTypeValue, ShapeLike, Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer
 from relaxscript.opdef.shapes import of_shape
+from relaxscript.opdef.traits import Trait
 
-__all__ = ["cut_out", "dtype_of", "new_storage", "tensor_in_storage", "tensor_like"]
+__all__ = ["cut_out", "declare_alloc_tensor", "dtype_of", "new_storage", "tensor_like"]
 
 tensor_like = TensorStructInfo.make(None, DataType("void"), None, -1)
 
@@ -46,13 +47,21 @@ def cut_out(storage: Any, offset: Any, shape: tuple[int, ...], dtype: DataType) 
     return found
 
 
-def tensor_in_storage(operator: Operator) -> None:
-    """Declare the rule of an operator that cuts a tensor out of a storage."""
+def declare_alloc_tensor(name: str) -> Operator:
+    """Declare an operator that makes a tensor in a storage."""
 
-    @operator.infer_call_rule
+    @op(name, traits={Trait.ALLOCATES, Trait.IN_STORAGE, Trait.AS_IS})
+    def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
+        """The tensor that begins `offset` bytes behind the start of a storage, in its memory.
+
+        Raises `ValueError` for a tensor that the storage does not hold.
+        """
+        return cut_out(storage, offset, shape, dtype)
+
+    @alloc_tensor.infer_call_rule
     def rule(context: InferContext, call: Call) -> StructInfo:
-        names = [parameter.name for parameter in operator.parameters]
-        infos = dict(zip(names, operator.operand_infos(call, context)))
+        names = [parameter.name for parameter in alloc_tensor.parameters]
+        infos = dict(zip(names, alloc_tensor.operand_infos(call, context)))
         if not isinstance(infos["storage"], (ObjectStructInfo, TensorStructInfo)):
             fact = f"is {infos['storage'].noun}, not a storage"
             raise OperandError("storage", fact, code="RX0201")
@@ -63,6 +72,8 @@ def tensor_in_storage(operator: Operator) -> None:
             raise OperandError("offset", f"is {offset.value}", message=message, code="RX0204")
         like = tensor_like.replace(dtype=dtype_of(call.args[3]))
         return of_shape(call.args[2], infos["shape"], like)
+
+    return alloc_tensor
 
 
 def dtype_of(expr: Expr) -> DataType:

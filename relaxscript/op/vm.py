@@ -13,7 +13,6 @@ from relaxscript.opdef.parameters import (
     Callee,
     DTypeValue,
     ShapeLike,
-    Tensor,
     Text,
     Value,
     Values,
@@ -21,7 +20,7 @@ from relaxscript.opdef.parameters import (
 from relaxscript.opdef.prim_operands import require_integer
 from relaxscript.opdef.traits import Trait
 
-from .storage import cut_out, new_storage, tensor_in_storage
+from .storage import declare_alloc_tensor, new_storage
 
 __all__ = ["alloc_storage", "alloc_tensor", "call_tir_dyn", "kill_object"]
 
@@ -41,16 +40,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
     return ObjectStructInfo()
 
 
-@op("vm.alloc_tensor", traits={Trait.ALLOCATES, Trait.IN_STORAGE, Trait.AS_IS})
-def alloc_tensor(storage: Value, offset: Value, shape: ShapeLike, dtype: DTypeValue) -> Tensor:
-    """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
-
-    Raises `ValueError` for a tensor that the storage does not hold.
-    """
-    return cut_out(storage, offset, shape, dtype)
-
-
-tensor_in_storage(alloc_tensor)
+alloc_tensor = declare_alloc_tensor("vm.alloc_tensor")
 
 
 @op("vm.kill_object", traits={Trait.FREES, Trait.IMPURE, Trait.AS_IS})

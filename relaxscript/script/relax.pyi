@@ -1085,7 +1085,7 @@ class memory:
 
     @staticmethod
     def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
-        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+        """The tensor that begins `offset` bytes behind the start of a storage, in its memory.
 
         Raises `ValueError` for a tensor that the storage does not hold.
         """
@@ -2105,7 +2105,7 @@ class vm:
 
     @staticmethod
     def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:
-        """The tensor that begins `offset` bytes behind the start of a storage, and shares its memory.
+        """The tensor that begins `offset` bytes behind the start of a storage, in its memory.
 
         Raises `ValueError` for a tensor that the storage does not hold.
         """

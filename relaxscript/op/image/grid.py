@@ -34,16 +34,13 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.image.grid import affine_places, sampled
+from relaxscript.te.topi.image.grid import CUBIC_ALPHA, METHODS, PADDINGS, affine_places, sampled
 
 from .grid_gradients import sampled_gradients
 from .interpolation import cubic_weights, linear_weights, weighted
 
 __all__ = ["affine_grid", "grid_sample"]
 
-_METHODS = ("nearest", "bilinear", "bicubic")
-_PADDINGS = ("zeros", "border", "reflection")
-_CUBIC_ALPHA = -0.75
 _PART = 1 << 13  # elements
 
 
@@ -118,7 +115,7 @@ def _taps(place: Any, size: int, method: str, padding: str, aligned: bool) -> tu
         return [np.rint(place)], [np.ones(place.shape)]
     first = np.floor(place)
     between = np.where(np.isfinite(place), place - first, 0)
-    weights = cubic_weights(between, _CUBIC_ALPHA) if cubic else linear_weights(between)
+    weights = cubic_weights(between, CUBIC_ALPHA) if cubic else linear_weights(between)
     around = [first + offset for offset in ((-1, 0, 1, 2) if cubic else (0, 1))]
     if cubic:
         around = [_inside(index, size, padding, aligned) for index in around]
@@ -157,8 +154,8 @@ def _(
 @grid_sample.attribute_rule
 def _(method: str, layout: str, padding_mode: str, align_corners: bool) -> None:
     for name, value, known in (
-        ("method", method, _METHODS),
-        ("padding_mode", padding_mode, _PADDINGS),
+        ("method", method, METHODS),
+        ("padding_mode", padding_mode, PADDINGS),
     ):
         if value not in known:
             listed = ", ".join(f'"{item}"' for item in known)

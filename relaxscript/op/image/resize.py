@@ -32,13 +32,12 @@ from relaxscript.opdef.shapes import (
 )
 from relaxscript.opdef.traits import Trait
 from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.image.resize import Resizing, resized
+from relaxscript.te.topi.image.resize import METHODS, Resizing, resized
 
 from .interpolation import cubic_weights, linear_weights, rounded, weighted
 
 __all__ = ["resize2d", "resize3d"]
 
-_METHODS = ("nearest_neighbor", "linear", "cubic")
 _MODES = (
     "half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
     "tf_crop_and_resize",
@@ -257,7 +256,7 @@ def _declare(operator: Operator, axes: int) -> None:
     def alone(
         method: str, coordinate_transformation_mode: str, rounding_method: str, **others: Any
     ) -> None:
-        _require_one("method", method, _METHODS)
+        _require_one("method", method, METHODS)
         mode = coordinate_transformation_mode
         _require_one("coordinate_transformation_mode", mode, _MODES)
         _require_one("rounding_method", rounding_method, _ROUNDINGS)

@@ -317,16 +317,18 @@ EXAMPLES: Mapping[str, str] = {
     "hint_on_device": "data: n m; R.hint_on_device(data, R.cpu())",
 }  # fmt: skip
 
-_CALL_TIR = """
-@I.ir_module
-class M:
+# A PrimFunc of the class `M`, which writes twice the elements of `a` into `b`.
+_DOUBLE = """
     @T.prim_func
     def double(a: T.Buffer((3,), "float32"), b: T.Buffer((3,), "float32")):
         for i in range(3):
             with T.block("b"):
                 j = T.axis.spatial(3, i)
                 b[j] = a[j] * T.float32(2)
-
+"""
+_CALL_TIR = f"""
+@I.ir_module
+class M:{_DOUBLE}
     @R.function
     def main(x: R.Tensor((3,), "float32")):
         y = R.call_tir(M.double, (x,), R.Tensor((3,), "float32"))
@@ -361,34 +363,17 @@ class M:
         y = R.invoke_closure(f, (R.const(2.0),), R.Tensor((3,), "float32"))
         return y
 """
-_INVOKE_PURE_CLOSURE = """
+_INVOKE_PURE_CLOSURE = _INVOKE_CLOSURE.replace("(pure=False)", "").replace(
+    "invoke_closure", "invoke_pure_closure"
+)
+_DISTRIBUTED = f"""
 @I.ir_module
 class M:
-    @R.function(private=True)
-    def scaled(s: R.Tensor((), "float32"), x: R.Tensor((3,), "float32")):
-        return R.multiply(x, s)
-
-    @R.function
-    def main(x: R.Tensor((3,), "float32")):
-        f = R.make_closure(M.scaled, (x,))
-        y = R.invoke_pure_closure(f, (R.const(2.0),), R.Tensor((3,), "float32"))
-        return y
-"""
-_DISTRIBUTED = """
-@I.ir_module
-class M:
-    I.module_global_infos({"mesh": [R.device_mesh((1,), [0])]})
-
-    @T.prim_func
-    def double(a: T.Buffer((3,), "float32"), b: T.Buffer((3,), "float32")):
-        for i in range(3):
-            with T.block("b"):
-                j = T.axis.spatial(3, i)
-                b[j] = a[j] * T.float32(2)
-
+    I.module_global_infos({{"mesh": [R.device_mesh((1,), [0])]}})
+{_DOUBLE}
     @R.function
     def main(x: R.DTensor((3,), "float32", "mesh[0]", "R")):
-        y = R.dist.{}
+        y = R.dist.{{}}
         return y
 """
 _MEMORY = """
@@ -442,16 +427,9 @@ def main(x: R.Tensor((3,), "float32")):
     return R.shape_of(y)
 """,
     "call_tir": _CALL_TIR,
-    "call_tir_with_grad": """
+    "call_tir_with_grad": f"""
 @I.ir_module
-class M:
-    @T.prim_func
-    def double(a: T.Buffer((3,), "float32"), b: T.Buffer((3,), "float32")):
-        for i in range(3):
-            with T.block("b"):
-                j = T.axis.spatial(3, i)
-                b[j] = a[j] * T.float32(2)
-
+class M:{_DOUBLE}
     @R.function
     def main(x: R.Tensor((3,), "float32")):
         y = R.call_tir_with_grad(

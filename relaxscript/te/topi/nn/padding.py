@@ -163,40 +163,35 @@ def mirror_pad(
     return _pad_by("topi.nn.mirror_pad", data, pad_before, pad_after, places[mode], name)
 
 
-@report_as("topi")
-def reflect_pad(
-    data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
-    name: str = "ReflectPadInput",
-) -> Any:  # fmt: skip
-    """`data` with its own elements in reverse around it, its ends left out.
+def _padding(function: str, place: _Place, made: str, doc: str) -> Callable[..., Any]:
+    """The function of a name that pads by elements of a tensor's own, a tensor named `made`."""
 
-    Raises `OperandError` for more or fewer numbers than axes.
-    """
-    return _pad_by("topi.nn.reflect_pad", data, pad_before, pad_after, _reflected, name)
+    @report_as("topi")
+    def padded(
+        data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
+        name: str = made,
+    ) -> Any:  # fmt: skip
+        return _pad_by(f"topi.nn.{function}", data, pad_before, pad_after, place, name)
 
-
-@report_as("topi")
-def replicate_pad(
-    data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
-    name: str = "ReplicatePadInput",
-) -> Any:  # fmt: skip
-    """`data` with the nearest of its elements around it.
-
-    Raises `OperandError` for more or fewer numbers than axes.
-    """
-    return _pad_by("topi.nn.replicate_pad", data, pad_before, pad_after, _nearest, name)
+    padded.__name__ = padded.__qualname__ = function
+    padded.__doc__ = (
+        f"{doc}\n\n    Raises `OperandError` for more or fewer numbers than axes.\n    "
+    )
+    return padded
 
 
-@report_as("topi")
-def circular_pad(
-    data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
-    name: str = "CircularPadInput",
-) -> Any:  # fmt: skip
-    """`data` with the elements of its other end around it.
-
-    Raises `OperandError` for more or fewer numbers than axes.
-    """
-    return _pad_by("topi.nn.circular_pad", data, pad_before, pad_after, _wrapped, name)
+reflect_pad = _padding(
+    "reflect_pad", _reflected, "ReflectPadInput",
+    "`data` with its own elements in reverse around it, its ends left out.",
+)  # fmt: skip
+replicate_pad = _padding(
+    "replicate_pad", _nearest, "ReplicatePadInput",
+    "`data` with the nearest of its elements around it.",
+)  # fmt: skip
+circular_pad = _padding(
+    "circular_pad", _wrapped, "CircularPadInput",
+    "`data` with the elements of its other end around it.",
+)  # fmt: skip
 
 
 @report_as("topi")

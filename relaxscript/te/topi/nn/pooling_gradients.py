@@ -20,12 +20,10 @@ from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import AxisOrder, arranged, plain_order, unpack
 
-from .pooling import elements_of_window, read_pooled, sum_dtype
+from .pooling import Orders, elements_of_window, read_pooled, sum_dtype
 from .windows import Windows, per_axis, windows_of
 
 __all__ = ["pool_grad"]
-
-Orders = tuple[AxisOrder, AxisOrder]
 
 
 def mean_pool_grad(
