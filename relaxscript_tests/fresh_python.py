@@ -11,10 +11,13 @@ __all__ = ["changed_by", "imported_by"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Heavy or optional: taken in when a model is compiled, printed in colour or compared, not before.
+# Heavy or optional: taken in when a model is parsed, compiled, printed or compared, not before.
 LATE = (
-    "llvmlite astunparse pygments matplotlib sklearn IPython onnx onnxruntime torch jax tvm".split()
-)
+    "llvmlite", "astunparse", "pygments", "matplotlib", "sklearn", "IPython", "onnx", "onnxruntime",
+    "torch", "jax", "tvm",
+    "relaxscript.script.parser.module", "relaxscript.script.parser.from_source",
+    "relaxscript.script.printer.module", "relaxscript.script.pages", "hashlib", "fractions",
+)  # fmt: skip
 
 # Runs each statement of argv[1] and tells what it changed of the things that belong to everybody.
 PROBE = """

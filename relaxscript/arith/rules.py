@@ -11,7 +11,6 @@ import contextlib
 import math
 import struct
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from relaxscript.ir import prim
@@ -308,6 +307,8 @@ def exact_float(e: prim.Binary, a: prim.FloatImm, b: prim.FloatImm) -> prim.Floa
 
     Results of zero are left alone, since zero has a sign.
     """
+    from fractions import Fraction  # slow to import, and few programs come here
+
     first, second = evaluate(a), evaluate(b)
     if a.dtype is not b.dtype or not (math.isfinite(first) and math.isfinite(second)):
         return None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import traceback
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -382,6 +381,8 @@ def _code_of(diagnostic: Diagnostic) -> str:
 
 def user_frames(error: BaseException) -> list[str]:
     """The frames of a traceback that are neither ours nor the notebook's own."""
+    import traceback
+
     shown = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -5,7 +5,6 @@ Whoever draws says what a piece is for (its role), not how it looks; the looks a
 
 from __future__ import annotations
 
-import html
 import os
 import unicodedata
 from itertools import groupby
@@ -107,6 +106,8 @@ def _ansi(text: str, role: Role) -> str:
 
 
 def _html(text: str, role: Role) -> str:
+    import html
+
     escaped = html.escape(text)
     return escaped if role == "plain" else f'<span class="{role}">{escaped}</span>'
 

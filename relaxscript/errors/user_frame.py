@@ -8,8 +8,8 @@ import functools
 import linecache
 import os
 import sys
-import sysconfig
 from collections.abc import Callable
+from functools import cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
 
@@ -23,10 +23,6 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Where Python and what was installed beside it have their own files.
-LIBRARIES = tuple({
-    sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
-})  # fmt: skip
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -77,9 +73,18 @@ def raised_span(error: BaseException) -> Span | None:
     step = error.__traceback__
     while step is not None and step.tb_frame.f_code.co_filename.startswith(PACKAGE):
         step = step.tb_next
-    if step is not None and step.tb_frame.f_code.co_filename.startswith(LIBRARIES):
+    if step is not None and step.tb_frame.f_code.co_filename.startswith(_libraries()):
         return None
     return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Where Python and what was installed beside it have their own files."""
+    import sysconfig
+
+    kinds = ("stdlib", "platstdlib", "purelib", "platlib")
+    return tuple({sysconfig.get_path(kind) + os.sep for kind in kinds})
 
 
 def source_lines(filename: str, scope: dict[str, Any]) -> list[str]:

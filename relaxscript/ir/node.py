@@ -21,16 +21,22 @@ Nodes are frozen, so a pass can never reach back and damage its input.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from typing_extensions import Self, dataclass_transform
 
 from .display import Displayable, plain, show
 from .field_types import Expected, expected, natural_converter, refuse, refuse_conversion
 from .pickling import flatten, restore
 
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+    from typing_extensions import dataclass_transform
+
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from relaxscript.errors import Span
 
 __all__ = ["Converter", "FieldInfo", "Node", "field", "fields_of", "node", "traversal_of"]

@@ -9,7 +9,6 @@ used again wherever these are unknown outside of it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -72,7 +71,10 @@ class _StructuralHasher:
 
     def __init__(self, map_free_vars: bool) -> None:
         self.map_free_vars = map_free_vars
-        self.digest = hashlib.blake2b(digest_size=8)
+        from hashlib import blake2b  # loads OpenSSL, which takes longer than any import of ours
+
+        self.blake2b = blake2b
+        self.digest = blake2b(digest_size=8)
         self.numbers: dict[Any, _VariableNumber] = {}
         self.free: dict[Any, int] = {}
         self.count = 0
@@ -154,7 +156,7 @@ class _StructuralHasher:
     def _whole(self, value: Any, role: int, parts: list[_HashedPart]) -> _HashedPart:
         """The digest of a node or tuple, from those of its parts."""
         inner = b"".join([part.digest for part in parts])
-        digest = hashlib.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
+        digest = self.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
         levels, ended = 0, _NOTHING
         for part in parts:
             levels |= part.levels
@@ -308,7 +310,9 @@ def _token(value: Any) -> str:
         case Mapping():
             return f"map{len(value)}"
         case np.ndarray():
-            content = hashlib.blake2b(value.tobytes(), digest_size=8).hexdigest()
+            from hashlib import blake2b
+
+            content = blake2b(value.tobytes(), digest_size=8).hexdigest()
             return f"array({value.dtype},{value.shape},{content})"
         case float():
             return f"float({value.hex() if value == value else 'nan'})"

@@ -13,14 +13,17 @@ Cody's form, whose error is below 2**-28. All work on pieces that stay in the pr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 __all__ = ["erf", "erfc", "gelu"]
 
-_Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    _Floats = NDArray[np.float64]
+    _Kernel = Callable[[_Floats], _Floats]
 _PIECE = 16_384  # elements; the few float64 arrays of a piece fit the second cache
 
 _SQRT_HALF = 0.7071067811865476
@@ -113,9 +116,6 @@ def gelu(x: Any) -> Any:
     Within 1 unit in the last place of the dtype; of float64 within 3.
     """
     return _by_pieces(x, _gelu, _gelu_narrow)
-
-
-_Kernel = Callable[[_Floats], _Floats]
 
 
 def _by_pieces(x: Any, wide: _Kernel, narrow: _Kernel) -> Any:

@@ -11,7 +11,6 @@ scalar is a `PrimExpr`, a shape a list of these, and what is left out None.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
@@ -36,8 +35,7 @@ class Accuracy(NamedTuple):
     terms: Callable[..., Any] | None = None
 
 
-@dataclass(frozen=True)
-class ComputeContext:
+class ComputeContext(NamedTuple):
     """The StructInfo of the result, which inference has found."""
 
     out: StructInfo

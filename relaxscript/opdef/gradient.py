@@ -18,8 +18,7 @@ Source: TVM `FPrimalGradient`; Griewank and Walther, "Evaluating Derivatives", o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from relaxscript.errors import OperandError, did_you_mean, nearest
 from relaxscript.ir.relax import (
@@ -49,8 +48,7 @@ _TEGradient = Callable[..., Any]
 _TE_GRADIENTS: dict[str, _TEGradient] = {}
 
 
-@dataclass(frozen=True)
-class GradientContext:
+class GradientContext(NamedTuple):
     """A call, its value `out`, and the gradient `grad` of the loss with respect to that.
 
     `call_te` is that of the builder that writes the gradient.

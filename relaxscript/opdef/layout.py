@@ -13,7 +13,7 @@ call on the operands in these orders is then the result in its own. Source: TVM 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from relaxscript.errors import InternalError
@@ -35,8 +35,7 @@ Order = tuple[int, ...]
 NLayout = Order | tuple[Any, ...] | None
 
 
-@dataclass(frozen=True)
-class LayoutContext:
+class LayoutContext(NamedTuple):
     """A call, the StructInfo of its operands and its result, and the layouts that are asked for.
 
     `desired_layouts` are layouts by letters, "NHWC", of the operands of a convolution and its like,
@@ -49,8 +48,7 @@ class LayoutContext:
     desired_layouts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class InferLayoutOutput:
+class InferLayoutOutput(NamedTuple):
     """The answer of a rule: orders of the operands and of the result, and changed arguments.
 
     `new_args` are operands that are no tensors, by name, such as the axes of a slice. Source: TVM
@@ -59,8 +57,8 @@ class InferLayoutOutput:
 
     input_layouts: tuple[NLayout, ...]
     output_layouts: NLayout
-    new_attrs: Mapping[str, Any] = field(default_factory=dict)
-    new_args: Mapping[str, Expr] = field(default_factory=dict)
+    new_attrs: Mapping[str, Any] = MappingProxyType({})
+    new_args: Mapping[str, Expr] = MappingProxyType({})
 
 
 class ConvertedCall(NamedTuple):

@@ -9,8 +9,7 @@ from relaxscript.opdef.documentation import further_sections as _further_section
 from relaxscript.opdef.operator import Operator as _Operator
 
 from . import ir, printer, relax, tir, tir as tirx
-from .parser.entry import ir_module
-from .parser.from_source import from_source
+from .parser.entry import from_source, ir_module
 from .printer.show import showing
 
 __all__ = ["from_source", "ir", "ir_module", "printer", "relax", "showing", "tir", "tirx"]

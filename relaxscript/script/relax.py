@@ -22,8 +22,7 @@ from .names.relax_forms import __all__ as _forms, builder_forms as _builder_form
 from .names.relax_typed import *  # noqa: F403
 from .names.relax_typed import __all__ as _typed
 from .names.safe_callables import safe_callables as _safe_callables
-from .parser.entry import function
-from .parser.macro_decorators import relax_macro as macro
+from .parser.entry import function, relax_macro as macro
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.

@@ -51,8 +51,7 @@ from .names.relax_forms import (
     tuple as tuple,
 )
 from .names.relax_typed import dim as dim
-from .parser.entry import function as function
-from .parser.macro_decorators import relax_macro as _macro
+from .parser.entry import function as function, relax_macro as _macro
 
 __all__ = [
     "Annotated",

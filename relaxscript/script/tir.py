@@ -40,8 +40,7 @@ from .names.tir_dtypes import *  # noqa: F403
 from .names.tir_math import *  # noqa: F403
 from .names.tir_nodes import *  # noqa: F403
 from .names.tir_statements import *  # noqa: F403
-from .parser.entry import prim_func
-from .parser.macro_decorators import tir_macro as macro
+from .parser.entry import prim_func, tir_macro as macro
 
 _PARTS = (tir_compute, tir_dtypes, tir_statements, tir_math, tir_nodes)
 

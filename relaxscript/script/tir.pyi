@@ -37,8 +37,7 @@ from .names.relax_typed import dim as dim
 from .names.tir_compute import CallEffectKind as CallEffectKind
 from .names.tir_nodes import FloatImm as FloatImm, IntImm as IntImm, StringImm as StringImm
 from .names.tir_types import StmtForm as _Form
-from .parser.entry import prim_func as prim_func
-from .parser.macro_decorators import tir_macro as macro
+from .parser.entry import prim_func as prim_func, tir_macro as macro
 
 __all__ = [
     "axis",

@@ -48,8 +48,7 @@ from relaxscript.ir.tir import IterVar as _IterVar
 from relaxscript.ir.tir_compute import CommReducer as _CommReducer, IndexMap as _IndexMap
 from relaxscript.ir.tir_compute import ProducerLoad as _Load, Reduce as _Reduce
 
-from .parser.entry import prim_func as prim_func
-from .parser.macro_decorators import tir_macro as macro
+from .parser.entry import prim_func as prim_func, tir_macro as macro
 from .names.relax_typed import dim as dim
 from .names.tir_compute import CallEffectKind as CallEffectKind
 from .names.tir_nodes import FloatImm as FloatImm, IntImm as IntImm, StringImm as StringImm

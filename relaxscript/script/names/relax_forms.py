@@ -6,10 +6,9 @@ import builtins
 import sys
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from relaxscript.builder import BlockBuilder
 from relaxscript.dtypes import DataType, converted, is_dtype
@@ -25,6 +24,9 @@ from relaxscript.opdef.parameters import DTYPES
 
 from .annotations import as_struct_info
 from .safe_callables import safe_callables
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "ExternFunc", "ShapeExpr", "TupleGetItem", "const", "dataflow", "dtype", "emit_te", "func_attr",
@@ -102,7 +104,7 @@ def builder_forms() -> ModuleType | None:
     return forms
 
 
-def const(value: npt.ArrayLike, dtype: Any = None) -> ir.Constant:
+def const(value: ArrayLike, dtype: Any = None) -> ir.Constant:
     """A constant tensor; without `dtype`, Python numbers are int32, float32 or bool.
 
     `value` is a number, nested lists of numbers, or an array (copied). Raises `ValueError` when the

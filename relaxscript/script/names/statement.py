@@ -15,9 +15,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import wraps
 from inspect import signature
-from typing import Any, NamedTuple
-
-from typing_extensions import ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 from relaxscript.ir.tir import Stmt
 

@@ -1,6 +1,7 @@
 """Parsing: from the user's own file or a string to typed IR.
 
-`entry.py` holds the decorators and `from_source.py` reads whole scripts; `environment.py` holds
+`entry.py` holds the decorators and `from_source`, and imports what parses when it is needed.
+`definitions.py` parses what is decorated, `from_source.py` whole scripts; `environment.py` holds
 what they captured, `expression.py` what the languages share; `relax_functions/` and `prim_funcs/`
 are the languages, `module.py` the class around them. The printer's functions of the same names are
 the inverse of these.

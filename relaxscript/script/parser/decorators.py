@@ -41,7 +41,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 _WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "I.ir_module",
             "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
-_HOMES = ("relaxscript.script.parser.entry", "relaxscript.script.parser.macro_decorators")
+_HOME = "relaxscript.script.parser.entry"
 
 
 class ScriptDecorator(NamedTuple):
@@ -93,7 +93,7 @@ def leads_to(kind: str, decorator: ast.expr, environment: Environment) -> bool:
 
 def _is_ours(value: Any, kind: str) -> bool:
     named = getattr(value, "__name__", "") == kind
-    return kind in OPTIONS and named and getattr(value, "__module__", "") in _HOMES
+    return kind in OPTIONS and named and getattr(value, "__module__", "") == _HOME
 
 
 def _words(code: CodeType) -> set[str]:

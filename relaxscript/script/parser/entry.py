@@ -1,46 +1,27 @@
-"""The decorators, where parsing starts. Strings are parsed by `from_source.py`.
+"""The functions of the language where parsing starts: the decorators and `from_source`.
 
-A decorator finds the definition in the user's file (`lookup.py`), and captures the Python names
-that it can see (`environment.py`). It parses the definition, and raises one `DiagnosticError` with
-every mistake, or issues the warnings and gives back the IR. The traceback that a user sees ends at
-the decorated line.
+What parses is imported by the first of them that is called; a program that only runs what was saved
+or makes its modules by the builder does without it. The traceback that a user sees ends at the
+decorated line.
 """
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable, Mapping
-from types import FrameType, FunctionType, MappingProxyType
-from typing import Any, overload
+from types import FrameType, FunctionType
+from typing import Any, Literal, overload
 
-from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, is_strict, warn
+from relaxscript.errors import DiagnosticError
 from relaxscript.errors.exceptions import is_user_error
-from relaxscript.errors.user_frame import caller_span
+from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.script.collector import collector_paused
-from relaxscript.script.source.lookup import (
-    defining_frame,
-    definition_of_class,
-    definition_of_function,
-    undecorated,
-)
 
 from .decorated import DecoratedModule
-from .decorators import ScriptDecorator, leads_to, read_options, script_decorators
-from .environment import Environment
-from .internal_error import as_internal_error
-from .module import module_of_class, relax_function, tir_function
-from .python_language import python_context
-from .reporter import Reporter
-from .script_context import ScriptContext
 
-__all__ = [
-    "finish", "function", "in_module_class", "ir_module", "not_decorated", "parse_class",
-    "parse_decorated", "prim_func",
-]  # fmt: skip
+__all__ = ["from_source", "function", "ir_module", "prim_func", "relax_macro", "tir_macro"]
 
 __tracebackhide__ = is_user_error
 
@@ -71,50 +52,8 @@ def ir_module(
     """
     frame = sys._getframe(1)
     if mod is None or isinstance(mod, bool):
-        return lambda cls: _shortly(parse_class, cls, frame, check_well_formed, strict, unknown)
-    try:
-        return parse_class(mod, frame, check_well_formed, strict, unknown)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
-
-
-def parse_class(
-    cls: Any, frame: FrameType | None, check_well_formed: bool, strict: bool | None,
-    unknown: Mapping[str, Any] = MappingProxyType({}),
-) -> IRModule:  # fmt: skip
-    if not isinstance(cls, type):
-        raise not_decorated(
-            "`I.ir_module` decorates a class",
-            "decorate a function with `@R.function` or `@T.prim_func`",
-        )
-    source, node, _ = definition_of_class(cls, frame)
-    if not isinstance(node, ast.ClassDef):
-        raise not_decorated(f"`{cls.__name__}` is not a class", None)
-    environment = Environment.of_class(cls, frame)
-
-    def parse(reporter: Reporter) -> IRModule | None:
-        cx = python_context(source, environment, reporter)
-        for decorator in script_decorators(node, environment):
-            if decorator.kind == "ir_module":
-                read_options(cx, decorator)
-        return module_of_class(cx, node, check_well_formed)
-
-    with collector_paused():
-        module: IRModule = finish(parse, strict)
-    _refuse_unknown("I.ir_module", unknown)
-    return module
-
-
-def not_decorated(message: str, help: str | None) -> DiagnosticError:
-    """The mistake of decorating what is no definition, at the user's line."""
-    return DiagnosticError(Diagnostic("RX0111", message, caller_span(), help=help))
-
-
-def _refuse_unknown(decorator: str, unknown: Mapping[str, Any]) -> None:
-    """Options that the syntax did not show, as in a call without `@`."""
-    for name in unknown:
-        message = f"`{decorator}` has no option `{name}`"
-        raise DiagnosticError(Diagnostic("RX0103", message, caller_span()))
+        return lambda cls: _class(cls, frame, check_well_formed, strict, unknown)
+    return _class(mod, frame, check_well_formed, strict, unknown)
 
 
 @overload
@@ -146,13 +85,8 @@ def function(
     frame = sys._getframe(1)
     given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
     if f is None or isinstance(f, bool):
-        return lambda inner: _shortly(
-            parse_decorated, inner, frame, "function", strict, unknown, given
-        )
-    try:
-        return parse_decorated(f, frame, "function", strict, unknown, given)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
+        return lambda inner: _function(inner, frame, "function", strict, unknown, given)
+    return _function(f, frame, "function", strict, unknown, given)
 
 
 @overload
@@ -179,100 +113,88 @@ def prim_func(
     frame = sys._getframe(1)
     given = {"private": private}
     if func is None or isinstance(func, bool):
-        return lambda inner: _shortly(
-            parse_decorated, inner, frame, "prim_func", None, unknown, given
-        )
-    try:
-        return parse_decorated(func, frame, "prim_func", None, unknown, given)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
+        return lambda inner: _function(inner, frame, "prim_func", None, unknown, given)
+    return _function(func, frame, "prim_func", None, unknown, given)
 
 
-def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
-    """The user's line matters, our frames do not: errors leave without them."""
-    try:
-        return parse(*args)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
+def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
+    """Decorate a Python function: calls of it in Relax functions are replaced by its body.
+
+    It ends with `return`, and the call has the value of what is returned. With `hygienic=False`
+    names mean what they mean where the macro is used. Raises `DiagnosticError`.
+    """
+    return _macro("relax_macro", f, sys._getframe(1), unknown)
 
 
-def parse_decorated(
-    f: Any, frame: FrameType, kind: str, strict: bool | None, unknown: Mapping[str, Any],
-    given: Mapping[str, bool] = MappingProxyType({}),
+def tir_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
+    """Decorate a Python function: its statements are added to a PrimFunc wherever it is called.
+
+    It returns nothing. With `hygienic=False` names mean what they mean where the macro is used.
+    Raises `DiagnosticError`.
+    """
+    return _macro("tir_macro", f, sys._getframe(1), unknown)
+
+
+def from_source(
+    text: str | type | FunctionType, *, filename: str = "<text>",
+    mode: Literal["data", "python"] = "data", extra_vars: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None, check_well_formed: bool = True,
+    strict: bool | None = None,
 ) -> Any:  # fmt: skip
-    if in_module_class(f, frame):
-        return f
-    written = "T.prim_func" if kind == "prim_func" else "R.function"
-    _check_decorated(f, written)
-    source, node, _ = definition_of_function(f, frame)
-    environment = Environment.of_function(f, frame)
+    """The module or function in a string of source; the last one when there are several.
 
-    def parse(reporter: Reporter) -> Function | PrimFunc | None:
-        return parse_function(python_context(source, environment, reporter), node, kind, given)
+    The script of a part (`expr.script()`, of a binding, a StructInfo, a statement, a scalar) reads
+    as the part: a script that defines nothing, in which what is free is declared first.
+    In "data" mode no Python is evaluated, so that the script of a stranger can be read. Literals,
+    plain assignments of them and the names of `I`, `R` and `T` are known. In "python" mode the
+    statements around the definitions are executed as in a file, in a namespace of their own. Both
+    know `extra_vars`. `metadata` holds the constants that a script printed without them refers to;
+    a script with `show_meta=True` brings its own. `strict=True` makes errors of the warnings about
+    what can only be checked at run time; None leaves that to `relaxscript.config`. A decorated
+    class or function is parsed again from its source. Raises `DiagnosticError` with every mistake.
+    """
+    from .from_source import read_source
 
-    with collector_paused():
-        result = finish(parse, strict)
-    _refuse_unknown(written, unknown)
-    return result
-
-
-def _check_decorated(f: Any, written: str) -> None:
-    """Refuse to decorate what is no function that somebody wrote with `def`."""
-    message, help = f"`{written}` decorates a function", "define one with `def`"
-    if isinstance(f, type):
-        raise not_decorated(message, "decorate a class with `@I.ir_module`")
-    if isinstance(f, (Function, PrimFunc)):
-        raise not_decorated("the function is decorated twice", "leave one decorator out")
-    if isinstance(f, (staticmethod, classmethod)):
-        kind = type(f).__name__
-        raise not_decorated(f"{message}, this is a {kind}", f"leave `@{kind}` out")
-    if not isinstance(f, FunctionType):
-        raise not_decorated(f"{message}, this is a {type(f).__name__}", help)
-    if undecorated(f).__code__.co_name == "<lambda>":
-        raise not_decorated(f"{message}, this is a lambda", help)
-
-
-def parse_function(
-    cx: ScriptContext, node: ast.AST, kind: str, given: Mapping[str, bool]
-) -> Function | PrimFunc | None:
-    """A decorated function of either language; `given` are options its syntax does not show."""
-    if not isinstance(node, ast.FunctionDef):
-        message, help = "only a plain function can be decorated", "define it with `def`"
-        cx.error(cx.source.name_span(node), "RX0104", message, help=help)
-        return None
-    ours = [d for d in script_decorators(node, cx.environment) if d.kind == kind]
-    decorator = ours[0] if ours else ScriptDecorator(kind, None, given)
-    return (tir_function if kind == "prim_func" else relax_function)(cx, node, decorator)
-
-
-def in_module_class(f: Any, frame: FrameType) -> bool:
-    """True if a class body is being executed whose decorator will parse it as a whole."""
-    if not isinstance(f, FunctionType):
-        return False
-    frame = defining_frame(frame, undecorated(f).__code__) or frame
-    if "__qualname__" not in frame.f_locals or "__module__" not in frame.f_locals:
-        return False
-    name = frame.f_code.co_name
-    if frame.f_locals["__qualname__"].rpartition(".")[2] != name:
-        return True
+    frame = sys._getframe(1)
     try:
-        definition = definition_of_function(f, frame)
-    except DiagnosticError:
-        return True
-    around = [frame.f_locals] if frame.f_back is None else [frame.f_back.f_locals]
-    environment = Environment([*around, frame.f_globals], "python")
-    for node in definition.others.get(name, ()):
-        if isinstance(node, ast.ClassDef) and definition.node in node.body:
-            return any(leads_to("ir_module", d, environment) for d in node.decorator_list)
-    return False
+        return read_source(
+            text, frame, filename, mode, extra_vars or {}, metadata, check_well_formed, strict
+        )
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
-def finish(parse: Callable[[Reporter], Any], strict: bool | None) -> Any:
-    reporter = Reporter(is_strict(strict))
-    with as_internal_error(reporter):
-        result = parse(reporter)
-    for warning in reporter.finish():
-        warn(warning)
-    if result is None:
-        raise InternalError("a script has no result, and no mistake was recorded")
-    return result
+@hooks.parsed.fill
+def _parse_printed(script: str) -> Any:
+    from .from_source import read_again
+
+    return read_again(script, "<printed>", {})
+
+
+# The user's line matters, our frames do not: errors leave without them.
+
+
+def _class(cls: Any, *given: Any) -> IRModule:
+    from .definitions import parse_class
+
+    try:
+        return parse_class(cls, *given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
+
+
+def _function(f: Any, *given: Any) -> Any:
+    from .definitions import parse_decorated
+
+    try:
+        return parse_decorated(f, *given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
+
+
+def _macro(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
+    from .macro_definitions import capture_macro
+
+    if f is None:
+        return lambda inner: capture_macro(kind, inner, frame, unknown)
+    return capture_macro(kind, f, frame, unknown)

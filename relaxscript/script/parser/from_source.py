@@ -1,4 +1,4 @@
-"""`from_source`: the module, function or part of a program in a string of source.
+"""Sources as text: the module, function or part of a program in a string, for `from_source`.
 
 A source is read statement by statement, as Python would run it. Its definitions are parsed; what
 else it says is taken in one of two modes. In *data mode* nothing is evaluated: imports of our
@@ -13,7 +13,6 @@ import ast
 import builtins
 import linecache
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -23,7 +22,6 @@ from typing import Any
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span, step_span
-from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
@@ -45,8 +43,8 @@ from relaxscript.script.source.source_tree import AnyDefinition, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
 from .decorators import likely_decorator, our_decorator, resolve_name, script_decorators
+from .definitions import finish, not_decorated, parse_class, parse_decorated
 from .diagnostics import UNKNOWN, Failed
-from .entry import finish, not_decorated, parse_class, parse_decorated
 from .environment import Environment, Mode
 from .expression import parse_expr
 from .fixits import add_decorator
@@ -58,7 +56,7 @@ from .reporter import Reporter
 from .script_context import ScriptContext
 from .unsupported_syntax import first_word
 
-__all__ = ["from_source", "read_again"]
+__all__ = ["read_again", "read_source"]
 
 __tracebackhide__ = is_user_error
 
@@ -66,43 +64,28 @@ Definition = ast.ClassDef | ast.FunctionDef
 RUN_IT = 'Python is run with `mode="python"`, or by `relaxscript run FILE`'
 
 
-def from_source(
-    text: str | type | FunctionType, *, filename: str = "<text>", mode: Mode = "data",
-    extra_vars: Mapping[str, Any] | None = None, metadata: Mapping[str, Any] | None = None,
-    check_well_formed: bool = True, strict: bool | None = None,
+def read_source(
+    text: str | type | FunctionType, frame: FrameType, filename: str, mode: Mode,
+    extra_vars: Mapping[str, Any], metadata: Mapping[str, Any] | None, check_well_formed: bool,
+    strict: bool | None,
 ) -> Any:  # fmt: skip
-    """The module or function in a string of source; the last one when there are several.
+    """What `from_source`, called in `frame`, gives."""
+    if isinstance(text, type):
+        return parse_class(text, frame, check_well_formed, strict)
+    if isinstance(text, FunctionType):
+        return parse_decorated(text, frame, _language_of(text, frame), strict, {})
+    _check_arguments(text, mode)
+    # A source of Python is a program that runs, and keeps the collector as it likes.
+    with nullcontext() if mode == "python" else collector_paused():
+        source, tree = parse_text(filename, text)
+        known = {**namespace_names(), **extra_vars}
+        known.update(_metadata(source, tree, metadata))
+        reading = _ReadingPython if mode == "python" else _Reading
 
-    The script of a part (`expr.script()`, of a binding, a StructInfo, a statement, a scalar) reads
-    as the part: a script that defines nothing, in which what is free is declared first.
-    In "data" mode no Python is evaluated, so that the script of a stranger can be read. Literals,
-    plain assignments of them and the names of `I`, `R` and `T` are known. In "python" mode the
-    statements around the definitions are executed as in a file, in a namespace of their own. Both
-    know `extra_vars`. `metadata` holds the constants that a script printed without them refers to;
-    a script with `show_meta=True` brings its own. `strict=True` makes errors of the warnings about
-    what can only be checked at run time; None leaves that to `relaxscript.config`. A decorated
-    class or function is parsed again from its source. Raises `DiagnosticError` with every mistake.
-    """
-    frame = sys._getframe(1)
-    try:
-        if isinstance(text, type):
-            return parse_class(text, frame, check_well_formed, strict)
-        if isinstance(text, FunctionType):
-            return parse_decorated(text, frame, _language_of(text, frame), strict, {})
-        _check_arguments(text, mode)
-        # A source of Python is a program that runs, and keeps the collector as it likes.
-        with nullcontext() if mode == "python" else collector_paused():
-            source, tree = parse_text(filename, text)
-            known = {**namespace_names(), **(extra_vars or {})}
-            known.update(_metadata(source, tree, metadata))
-            reading = _ReadingPython if mode == "python" else _Reading
+        def parse(reporter: Reporter) -> Any:
+            return reading(source, known, reporter, check_well_formed).whole(tree)
 
-            def parse(reporter: Reporter) -> Any:
-                return reading(source, known, reporter, check_well_formed).whole(tree)
-
-            return finish(parse, strict)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
+        return finish(parse, strict)
 
 
 def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
@@ -117,11 +100,6 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
         result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
     reporter.finish()
     return result
-
-
-@hooks.parsed.fill
-def _parse_printed(script: str) -> Any:
-    return read_again(script, "<printed>", {})
 
 
 def _check_arguments(text: Any, mode: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from relaxscript.cli import main
 from relaxscript.errors import InternalError
 from relaxscript.script import from_source, relax as R
-from relaxscript.script.parser.entry import finish
+from relaxscript.script.parser.definitions import finish
 from relaxscript.script.parser.relax_functions import dataflow as relax_dataflow
 
 PROGRAM = """

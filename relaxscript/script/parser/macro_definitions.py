@@ -1,4 +1,4 @@
-"""The decorators `@R.macro` and `@T.macro`: a Python function becomes a `Macro`.
+"""Macros under `@R.macro` and `@T.macro`: a Python function becomes a `Macro`.
 
 What the names of a hygienic macro mean is settled when it is defined; names that are not there yet,
 such as those of macros defined later, are looked up when it is used.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import FrameType, FunctionType
@@ -19,43 +18,19 @@ from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.script.source.lookup import definition_of_function, undecorated
 
+from .definitions import in_module_class
 from .diagnostics import Failed
-from .entry import in_module_class
 from .environment import Environment
 from .macro import KINDS, Macro, macro_of
 from .python_language import python_context
 from .reporter import Reporter
 
-__all__ = ["relax_macro", "tir_macro"]
+__all__ = ["capture_macro"]
 
 __tracebackhide__ = is_user_error
 
 
-def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
-    """Decorate a Python function: calls of it in Relax functions are replaced by its body.
-
-    It ends with `return`, and the call has the value of what is returned. With `hygienic=False`
-    names mean what they mean where the macro is used. Raises `DiagnosticError`.
-    """
-    return _decorate("relax_macro", f, sys._getframe(1), unknown)
-
-
-def tir_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
-    """Decorate a Python function: its statements are added to a PrimFunc wherever it is called.
-
-    It returns nothing. With `hygienic=False` names mean what they mean where the macro is used.
-    Raises `DiagnosticError`.
-    """
-    return _decorate("tir_macro", f, sys._getframe(1), unknown)
-
-
-def _decorate(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
-    if f is None:
-        return lambda inner: _capture(kind, inner, frame, unknown)
-    return _capture(kind, f, frame, unknown)
-
-
-def _capture(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
+def capture_macro(kind: str, f: Any, frame: FrameType, unknown: Mapping[str, Any]) -> Any:
     """The macro that a decorator makes of a function; one of a module is left to the module."""
     if in_module_class(f, frame):
         return f
