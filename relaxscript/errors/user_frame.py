@@ -80,7 +80,7 @@ def raised_span(error: BaseException) -> Span | None:
 
 @cache
 def _libraries() -> tuple[str, ...]:
-    """Where Python and what was installed beside it have their own files."""
+    """The folders of Python itself and of what was installed beside it."""
     import sysconfig
 
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")

@@ -69,7 +69,7 @@ def read_source(
     extra_vars: Mapping[str, Any], metadata: Mapping[str, Any] | None, check_well_formed: bool,
     strict: bool | None,
 ) -> Any:  # fmt: skip
-    """What `from_source`, called in `frame`, gives."""
+    """The answer of `from_source`, called in `frame`."""
     if isinstance(text, type):
         return parse_class(text, frame, check_well_formed, strict)
     if isinstance(text, FunctionType):
