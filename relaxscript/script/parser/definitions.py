@@ -1,8 +1,8 @@
 """Decorated definitions: from a class or function of the user's to IR.
 
 The definition is found in the user's file (`lookup.py`), with the Python names that it can see
-(`environment.py`). It is parsed, and either one `DiagnosticError` with every mistake is raised, or
-the warnings are issued and the IR is given back.
+(`environment.py`). It is parsed. Either one `DiagnosticError` with every mistake is raised, or the
+warnings are issued and the IR is given back.
 """
 
 from __future__ import annotations
