@@ -179,8 +179,10 @@ def test_what_is_known_of_a_value_describes_the_result_of_a_call():
         z: R.Tensor = R.call_pure_packed("h", y, sinfo_args=(y.struct_info_,))
         return z
 
-    for binding in f.body.blocks[0].bindings:
-        assert binding.var.struct_info == R.Tensor((2,), "float32") or binding.var.name_hint == "z"
+    y, z = f.body.blocks[0].bindings
+    assert y.var.struct_info == R.Tensor((2,), "float32")
+    assert z.var.struct_info == R.Tensor()
+    for binding in (y, z):
         assert binding.value.sinfo_args == (f.params[0].struct_info,)
 
 

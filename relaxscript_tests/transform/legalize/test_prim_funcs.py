@@ -213,7 +213,7 @@ class Windows:
     with pytest.raises(rx.VMError, match="the window is larger than the tensor") as caught:
         run(np.ones((1, 2, 2, 4), "float32"), w)
     assert (caught.value.span.line, caught.value.span.column) == (6, 13)
-    with pytest.raises(rx.VMError):
+    with pytest.raises(rx.VMError, match="`h - 2`, is -1 with `h = 1`"):
         run(np.ones((1, 2, 1, 4), "float32"), w)
 
 

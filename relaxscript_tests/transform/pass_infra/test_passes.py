@@ -96,11 +96,14 @@ def test_a_subclass_is_a_pass():
         opt_level = 3
 
         def transform_function(self, func, mod, ctx):
-            assert ctx is PassContext.current() or ctx.opt_level == 2
+            seen.append(ctx)
             return func.with_attr("twice", True)
 
+    seen = []
     assert Twice().info == PassInfo(3, "Twice")
-    assert Twice()(Model)["main"].attrs["twice"]
+    with PassContext(opt_level=3) as entered:
+        assert Twice()(Model)["main"].attrs["twice"]
+    assert seen == [entered] * len(Model.functions)
 
 
 def test_a_sequential_runs_its_passes_in_order():
