@@ -15,7 +15,7 @@ Models are decorated classes that are parsed into typed IR, checked, printed, an
     Model.show()
     rx.jit(Model).main(array)
 
-Here stand the names that `tvm` has and those of `tvm.relax`, so `import relaxscript as tvm`,
+Here are the names that `tvm` has and those of `tvm.relax`, so `import relaxscript as tvm`,
 `import relaxscript as relax` and `from relaxscript import relax, tir, IRModule` all read as before.
 What compiles and runs is imported when it is first used.
 """
@@ -278,7 +278,7 @@ __all__ = [
     "webgpu",
 ]
 
-# Where the names stand that are imported when they are first used; "" is the room itself.
+# Where the names are defined that are imported when they are first used; "" is the room itself.
 _LATER = {
     **dict.fromkeys(("VirtualMachine", "build", "compile", "jit"), "compiler"),
     **dict.fromkeys(("load", "save"), "artifact"),

@@ -1,4 +1,4 @@
-"""The version of relaxscript; it stands here alone, and `setup.cfg` reads it from this file."""
+"""The version of relaxscript; it is defined here alone, and `setup.cfg` reads it from this file."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ they need, and read what is in scope from the attributes of the visitor:
 
     visitor = UnboundShapes()
     visitor.visit(function)
-    visitor.found  # the shapes that mention a variable which has no value where they stand
+    visitor.found  # the shapes that mention a variable which has no value where they are
 
 `enter` and `leave` are called outside of the scope that a node opens, `begin_scope` and
 `end_scope` inside. A visitor takes no recursion, so programs may be nested as deep as memory
-allows. Its cost is that of looking at each node once for every place where it stands. What
+allows. Its cost is that of looking at each node once for every place where it occurs. What
 rewrites programs is an `ExprMutator`, which is a visitor too (`builder/mutator.py`).
 """
 
@@ -52,7 +52,7 @@ __all__ = ["ScopedVisitor"]
 
 
 class _Scope(NamedTuple):
-    """The bindings since a scope was opened, and whether it stands in a dataflow block."""
+    """The bindings since a scope was opened, and whether it is in a dataflow block."""
 
     variables: list[Var]
     shape_vars: list[PrimVar]
@@ -94,7 +94,7 @@ class ScopedVisitor:
         """Look at a node that has parts, after these; what a binding binds is in scope by now."""
 
     def leaf(self, expr: Expr) -> None:
-        """Look at an expression without parts; `path[-1]` is the node in which it stands.
+        """Look at an expression without parts; `path[-1]` is the node in which it is.
 
         An operator that is called is a part of its call, and does not come here.
         """

@@ -1,6 +1,6 @@
 """The criteria of well-formedness that are about annotations: 4-6, 10, 14-17, 19, 20, 22, 24, 26.
 
-What does not depend on the place is asked once for each StructInfo, however often it stands in the
+What does not depend on the place is asked once for each StructInfo, however often it occurs in the
 program.
 """
 
@@ -51,7 +51,7 @@ class _Note(Protocol):
 
 
 class AnnotationChecker:
-    """Notes what is wrong with the StructInfos that stand in a program."""
+    """Notes what is wrong with the StructInfos that occur in a program."""
 
     def __init__(self, module: IRModule | None, note: _Note) -> None:
         self._note = note
@@ -67,10 +67,10 @@ class AnnotationChecker:
         self, info: StructInfo, within: Node, scope: AbstractSet[PrimVar],
         unbound: int | None = None,
     ) -> list[Var]:  # fmt: skip
-        """Look at `info`, which stands in `within`; the Relax variables that hold its shapes.
+        """Look at `info`, which is in `within`; the Relax variables that hold its shapes.
 
         `unbound` is the criterion that a shape variable outside of `scope` breaks here; by default
-        that of the kind of annotation in which it stands.
+        that of the kind of annotation in which it occurs.
         """
         known = self._known.get(id(info))
         if known is None:
@@ -157,7 +157,7 @@ class AnnotationChecker:
 
 
 def _part_with(info: StructInfo, v: PrimVar) -> StructInfo:
-    """The part of `info` in which `v` stands free; it does stand there."""
+    """The part of `info` in which `v` occurs free; it does occur there."""
     stack = [(info, frozenset[PrimVar]())]
     while stack:
         part, own = stack.pop()

@@ -73,7 +73,7 @@ def all_global_vars(expr: Expr) -> list[GlobalVar]:
 def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
     """Call `fvisit` with every expression in `expr` once, operands first, `expr` last.
 
-    Shapes that stand in annotations are expressions, too.
+    Shapes in annotations are expressions, too.
     """
     require_type("post_order_visit.expr", expr, Expr)
     for node in walk.post_order(expr):

@@ -134,7 +134,7 @@ class Context:
     def signature(self, var: GlobalVar) -> StructInfo:
         """The StructInfo of a function of the module (rules 1 and 2).
 
-        It knows no variable of the place where it stands: inside of the function itself, its own
+        It knows no variable of the place where it is: inside of the function itself, its own
         shape variables are told apart from those of the call that runs.
         """
         known = self.signatures.get(var.name_hint)

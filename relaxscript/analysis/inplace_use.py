@@ -39,7 +39,7 @@ __all__ = ["UseAfterWrite", "uses_after_write", "writer_name", "writes_in_place"
 _Place = tuple[Any, ...]
 _Held = _Place | list[Any]
 
-# Stands before a place of which only a part was written to.
+# Comes before a place of which only a part was written to.
 _PART_OF = "part of"
 
 

@@ -2,7 +2,7 @@
 
 Parsed programs, and those of a BlockBuilder, are always in normal form; nodes made by hand need not
 be. Calls of operators have rules of their own, 5: they are criterion 23, in
-`well_formed_checker.py`. The walk takes no recursion, and skips what stands in a wrong place.
+`well_formed_checker.py`. The walk takes no recursion, and skips what is in a wrong place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLACES: dict[type[Node], str] = {SeqExpr: "the result of a body", Tuple: "in a 
 
 
 def is_normal(expr: Expr) -> bool:
-    """True if a function, a body or a branch is in normal form, with all that stands inside."""
+    """True if a function, a body or a branch is in normal form, with all that is inside."""
     calls: list[tuple[Op, Call]] = []
     if next(normal_form_violations(expr, calls), None) is not None:
         return False

@@ -1,4 +1,4 @@
-"""Impure calls where none may stand: why not, and what to do about it.
+"""Impure calls where none is allowed: why not, and what to do about it.
 
 Source: spec "Checking Purity", derivation rules 14.1.2, 14.2.2.1 and 14.2.3.
 """

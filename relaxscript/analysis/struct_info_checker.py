@@ -68,7 +68,7 @@ class _StructInfoChecker(ScopedVisitor):
         self._derived_last: tuple[Expr | None, StructInfo] = (None, ObjectStructInfo())
 
     def begin_scope(self, node: Function | SeqExpr) -> None:
-        if isinstance(node, Function):  # which may be called elsewhere than where it stands
+        if isinstance(node, Function):  # which may be called elsewhere than where it is
             self._with_facts(None)
 
     def end_scope(self, node: Function | SeqExpr) -> None:

@@ -137,7 +137,7 @@ def derive_call_ret_struct_info(
 ) -> StructInfo:
     """The StructInfo of the result of `call`, a call of a function that has `func_sinfo`.
 
-    `ctx` is the block builder, or context, in which the call stands: it knows the variables in
+    `ctx` is the block builder, or context, in which the call is: it knows the variables in
     scope. Raises `DiagnosticError` where the arguments do not fit the parameters.
     """
     require_type("derive_call_ret_struct_info.func_sinfo", func_sinfo, FuncStructInfo)

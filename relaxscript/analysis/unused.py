@@ -46,8 +46,8 @@ def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
     """The function, or sequence of blocks, without the bindings that nothing needs.
 
     It is `func` itself where all are needed. Bindings of branches and local functions go as well.
-    Impure calls stay. What calls a function of the module goes from a dataflow block, where only
-    pure calls stand; in a function that is pure by force (`relax.force_pure`) it stays unless
+    Impure calls stay. What calls a function of the module goes from a dataflow block, where
+    only pure calls may be; in a function that is pure by force (`relax.force_pure`) it stays unless
     `module` says that it is pure.
     """
     if not isinstance(func, SeqExpr):
@@ -93,7 +93,7 @@ class _Uses(ScopedVisitor):
         self.context = context
         self.droppable: set[Node] = set()
         self._needs: dict[Node | None, list[Node]] = {}
-        # Who needs what stands here: around each open binding, and inside of the innermost.
+        # Who needs what is here: around each open binding, and inside of the innermost.
         self._who: list[Node | None] = [None]
         # What the parameters say is known without any cast.
         params = func.params if isinstance(func, Function) else ()

@@ -1,4 +1,4 @@
-"""A finding of a check, before anybody knows where it stands in a source."""
+"""A finding of a check, before anybody knows where it is in a source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Violation", "undeclared_recursion"]
 
 
 class Violation(NamedTuple):
-    """A mistake at a node, where that stands in `within`; `fact` is what is true there."""
+    """A mistake at a node, where that is in `within`; `fact` is what is true there."""
 
     code: str
     message: str

@@ -1,8 +1,8 @@
 """One walk through a program, in the order of evaluation, that applies the criteria one by one.
 
-Code RX03nn is criterion nn of the spec's "Well-Formedness Criteria"; those about annotations stand
+Code RX03nn is criterion nn of the spec's "Well-Formedness Criteria"; those about annotations are
 in `annotation_checker.py`. What is wrong is noted and the walk goes on, so all of it is found. It
-takes no recursion, and looks at each node once for every place where it stands.
+takes no recursion, and looks at each node once for every place where it occurs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class WellFormedChecker(ScopedVisitor):
             )  # fmt: skip
 
     def function(self, function: Function, name: GlobalVar | None = None) -> None:
-        """Look at a function that stands in no other."""
+        """Look at a function that is in no other."""
         self._name = name
         self.visit(function)
         self._explain_unbound()

@@ -111,7 +111,7 @@ def explain_refusal(obj: IRModule | Function, error: BaseException) -> NoReturn:
 
 
 def _has_no_place(error: DiagnosticError, caller: Span | None) -> bool:
-    """True if nothing is known of where a mistake stands but `caller`, who asked."""
+    """True if nothing is known of where a mistake is but `caller`, who asked."""
     return all(
         found.span in (None, caller) and not found.code.startswith("RX07")
         for found in error.diagnostics

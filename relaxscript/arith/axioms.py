@@ -37,7 +37,7 @@ __all__ = [
 MAX_DEGREE = 6
 MAX_PRODUCTS = 40
 MAX_LENGTH = 5
-# A product may bring along so many monomials that stand nowhere else.
+# A product may bring along so many monomials that occur nowhere else.
 NEW_MONOMIALS = 1
 ONE: Poly = {CONSTANT: 1}
 
@@ -158,15 +158,15 @@ def product_axioms(rows: Sequence[Poly], steps: Steps) -> list[Poly]:
     """Products of two of `rows` that say something of the products of atoms in them."""
     wanted = {m for p in rows for m in p if len(m) > 1}
     short = [p for p in rows if len(p) <= MAX_LENGTH]
-    standing: dict[Monomial, list[int]] = {}
+    occurrences: dict[Monomial, list[int]] = {}
     for j, p in enumerate(short):
         for m in p:
-            standing.setdefault(m, []).append(j)
+            occurrences.setdefault(m, []).append(j)
     factors = [f for f in short if len(f) == 1 or all(len(m) < 2 for m in f)]
     found: dict[tuple[int, int], Poly] = {}
     for new in range(NEW_MONOMIALS + 1):
         for i, f in enumerate(factors):
-            near = dict.fromkeys(j for m in _parts(f, wanted) for j in standing.get(m, ()))
+            near = dict.fromkeys(j for m in _parts(f, wanted) for j in occurrences.get(m, ()))
             steps.spend(1 + len(near))
             for j in near:
                 made = {tuple(sorted(m + n)) for m in f for n in short[j] if m and n}

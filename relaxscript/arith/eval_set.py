@@ -174,7 +174,7 @@ class _IntervalEvaluator:
     # ------------------------------------------------------------ atoms
 
     def _depends(self, n: int) -> bool:
-        """True if a variable with a domain stands in an atom."""
+        """True if a variable with a domain occurs in an atom."""
         found = self._depending.get(n)
         if found is None:
             inner = (k for q in self.context.atoms[n].args for m in q for k in m)

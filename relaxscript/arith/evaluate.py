@@ -94,7 +94,7 @@ MEANING: dict[type[PrimExpr], Callable[[Any, Any], Any]] = {
     prim.GE: operator.ge,
 }
 
-# Intrinsics that may stand in dimensions and conditions.
+# Intrinsics that may occur in dimensions and conditions.
 INTRINSICS: dict[str, Callable[..., Any]] = {
     "tir.if_then_else": lambda condition, a, b: a if condition else b,
     "tir.abs": abs,

@@ -29,7 +29,7 @@ class Term(NamedTuple):
 
 
 def fold_remainders(atoms: Sequence[Atom], p: Poly) -> list[Term]:
-    """The terms of `p` in their order, remainders put back where their first part stood."""
+    """The terms of `p` in their order, remainders put back where their first part was."""
     divisions = dict.fromkeys(
         n for m in p for n in m if atoms[n].kind == "floordiv" or atoms[n].kind == "div"
     )
@@ -49,7 +49,7 @@ def fold_remainders(atoms: Sequence[Atom], p: Poly) -> list[Term]:
             found.append((min(involved), Term(c, (number,), remainder)))
             rest = new
             break
-    # A remainder goes before the term that stood there.
+    # A remainder goes before the term that was there.
     ordered = [(place, 0, i, item) for i, (place, item) in enumerate(found)]
     ordered += [(places[m], 1, 0, Term(c, m)) for m, c in rest.items()]
     ordered.sort(key=lambda entry: entry[:3])

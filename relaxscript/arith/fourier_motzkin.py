@@ -38,7 +38,7 @@ class Steps:
             raise OutOfSteps
 
 
-# Terms but the constant one, which stands apart: their sum is at least zero.
+# Terms but the constant one, which is kept apart: their sum is at least zero.
 _Row = tuple[Poly, int]
 
 
@@ -109,7 +109,7 @@ class _System:
         return False
 
     def _replace(self, m: Monomial, terms: Poly, constant: int) -> None:
-        """Use `terms + constant == 0`, where `m` stands once, to replace `m` everywhere."""
+        """Use `terms + constant == 0`, where `m` occurs once, to replace `m` everywhere."""
         old = self.rows.values()
         self.rows = {key: row for key, row in self.rows.items() if m not in row[0]}
         changed = [row for row in old if m in row[0]]

@@ -195,7 +195,7 @@ def _extremum(atoms: Sequence[Atom], p: Poly, atom: Atom, c: int, depth: int) ->
     """Each operand in the place of the maximum or minimum: the best of them or the worst.
 
     The worst is always right, since it is one of them; the best only where `p` rises or falls with
-    it, so not where it stands in products too.
+    it, so not where it occurs in products too.
     """
     found = [lower_bound(atoms, substitute_atom(p, atom.number, a), depth - 1) for a in atom.args]
     alone = sum(atom.number in n for n in p) == 1

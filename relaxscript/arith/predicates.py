@@ -111,7 +111,7 @@ def logic(context: CanonicalContext, x: Poly, y: Poly, e: PrimExpr) -> Poly:
         return {} if conjunction else dict(TRUE)
     if len(kept) == 1:
         return dict(x)
-    # What may divide by zero may stand where another operand keeps it from being evaluated.
+    # What may divide by zero may occur where another operand keeps it from being evaluated.
     return context.atom(kind, tuple(kept.values()), e, unordered=context.is_total(x, y))
 
 

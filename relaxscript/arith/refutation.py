@@ -99,7 +99,7 @@ def _is_contradiction_found(context: CanonicalContext, claims: list[Claim], step
 
 class _Refutation:
     def __init__(self, context: CanonicalContext, steps: Steps) -> None:
-        # Atoms made for a case stand after those of the context.
+        # Atoms made for a case come after those of the context.
         self.atoms = list(context.atoms)
         self.known = context.inequalities
         self.steps = steps

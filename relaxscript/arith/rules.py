@@ -72,7 +72,7 @@ def floor_division(context: CanonicalContext, p: Poly, q: Poly, e: PrimExpr) -> 
     quotient: Poly = {}
     rest: Poly = {}
     for m, k in p.items():
-        # Of what stands with a variable nothing is borrowed: `-n // 4` is not `-n + (3 * n) // 4`.
+        # Of a term with a variable nothing is borrowed: `-n // 4` is not `-n + (3 * n) // 4`.
         whole = k // c if k >= 0 or not m else -(-k // c)
         if whole:
             quotient[m] = whole

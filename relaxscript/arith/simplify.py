@@ -80,5 +80,5 @@ def _rewrite_to_fixpoint(e: PrimExpr, facts: Facts | None) -> PrimExpr:
 
 
 def _keeps_all(context: CanonicalContext, p: Poly) -> bool:
-    """True if every division that may be by zero still stands in `p`."""
+    """True if every division that may be by zero is still in `p`."""
     return context.partial <= context.reachable(p)

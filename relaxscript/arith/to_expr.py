@@ -61,14 +61,14 @@ class ExprBuilder:
         self._multiples = [atom for atom in context.atoms if atom.kind == "multiple"]
         self._quotients: dict[tuple[int, int], int] = {}
         self._expressions: dict[int, PrimExpr] = {}
-        # Factors are sorted by where their atoms first stand in what is written, which is the order
+        # Factors are sorted by where their atoms first occur in what is written, which is the order
         # in which a reader will meet them.
         self._ranks: dict[int, int] = {}
         # Whether a remainder was written, which is read as a difference.
         self.has_remainders = False
         self._depth = 0
         self._deep = False
-        # How many nodes may be compared with what stood there before, so that the cost is linear.
+        # How many nodes may be compared with what was there before, so that the cost is linear.
         self._comparisons = 500 + 20 * len(context.atoms)
 
     def write(self, p: Poly, like: PrimExpr) -> PrimExpr:
@@ -151,7 +151,7 @@ class ExprBuilder:
     def _sum(self, items: Iterable[Term], dtype: DataType) -> PrimExpr:
         """The sum of terms, a positive one first if there is any.
 
-        A positive constant stands before what is subtracted at the end: `m + 1 - k`.
+        A positive constant comes before what is subtracted at the end: `m + 1 - k`.
         """
         terms = [item for item in items if item.monomial != CONSTANT]
         constant = sum(item.coefficient for item in items if item.monomial == CONSTANT)

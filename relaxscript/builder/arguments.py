@@ -43,7 +43,7 @@ class ArgsConverter:
         """Convert the parameters of the first names, and each element of those of the second.
 
         None stays None. Raises `DiagnosticError` (RX0103) for a name that is no parameter, and for
-        one that stands in both.
+        one that is in both.
         """
         one, many = tuple(args_to_expr), tuple(args_to_list_expr)
 

@@ -239,7 +239,7 @@ class BlockBuilder(Normalizer):
         """The expression in normal form, with its StructInfo; what does not fit is refused.
 
         Operands that are no leaves are bound to variables. Where no function is open there is no
-        place for these: then the expression is checked and typed as it stands.
+        place for these: then the expression is checked and typed as it is.
         """
         with self.blame_caller():
             given = _expression(expr)
@@ -279,7 +279,7 @@ class BlockBuilder(Normalizer):
                 self._leave(self._scopes.pop())
 
     def _check_open(self) -> None:
-        """Bindings stand inside a function that has no result yet."""
+        """Bindings belong inside a function that has no result yet."""
         if self._frames and self._frames[-1].result is not None:
             raise OperandError(
                 "function", "has its result", code="RX0105",
@@ -485,7 +485,7 @@ def undecided(deferred: DeferredCheck, span: Span | None, cast: str | None = Non
 
 
 def _to_flatten(builder: Normalizer, expr: Expr) -> Expr:
-    """A sequence whose bindings go into the open dataflow block, each if it may stand there."""
+    """A sequence whose bindings go into the open dataflow block, each if it may be there."""
     if not (isinstance(expr, SeqExpr) and builder.current_block_is_dataflow()):
         return expr
     return expr.replace(blocks=[DataflowBlock(block.bindings) for block in expr.blocks])

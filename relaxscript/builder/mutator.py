@@ -59,7 +59,7 @@ __all__ = ["ExprMutator"]
 class ExprMutator(ScopedVisitor):
     """Writes functions in normal form again; what does not change stays the same object.
 
-    Branches and local functions come before the binding in which they stand. A variable of which
+    Branches and local functions come before the binding that contains them. A variable of which
     something else is known afterwards is replaced by a new one, in all that follows. `changed`
     says whether anything changed so far. `operators` are the names of those whose calls are
     replaced, where there are no others to look at: a function without any stays as it is.
@@ -169,7 +169,7 @@ class ExprMutator(ScopedVisitor):
         self.keep(VarBinding.make(new, normal, span=binding.span))
 
     def emit(self, value: Expr, name: str, span: Span | None) -> Var:
-        """Bind a new variable; it stands nowhere in the source, so that nobody is shown it."""
+        """Bind a new variable; it is nowhere in the source, so that nobody is shown it."""
         self.changed = True
         normal = self._normal(value, span)
         info = self._derive_struct_info(normal, span)
@@ -338,5 +338,5 @@ def _calls_any(func: Function, operators: Container[str]) -> bool:
 
 
 def _result_of(body: Expr) -> tuple[Expr, Span | None]:
-    """The result of a body or branch, and where that stands."""
+    """The result of a body or branch, and where that is."""
     return (body.body, body.body_span) if isinstance(body, SeqExpr) else (body, body.span)

@@ -65,7 +65,7 @@ class Normalizer(ScopeStack):
     """Appends bindings to the current scope; raises `OperandError`, for callers to place."""
 
     def set_result(self, expr: Expr, span: Span | None = None) -> None:
-        """The value that the function returns, and where it stands."""
+        """The value that the function returns, and where it is."""
         self._frames[-1].result = self.operand(expr)
         self._frames[-1].result_span = span
 
@@ -377,7 +377,7 @@ def _is_nested(expr: Expr) -> bool:
 def _bound_inside(builder: Normalizer, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Operands of operands are bound innermost first, however deep they nest.
 
-    One expression that stands in several places is one value.
+    One expression that occurs in several places is one value.
     """
     done: dict[int, Expr] = {}
     pending = list(reversed(args))

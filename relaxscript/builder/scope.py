@@ -84,7 +84,7 @@ class OpenFunction:
         self.result: Expr | None = None
         self.result_span: Span | None = None
         self.depth = 0
-        # What is known where the function stands: it may be called elsewhere.
+        # What is known where the function is: it may be called elsewhere.
         self.outer_facts: Facts | None = None
 
     @property
@@ -95,7 +95,7 @@ class OpenFunction:
 class ScopeStack(ABC):
     """The stack of scopes of a builder, and what is known in them."""
 
-    # False where control flow and impure calls may stand where they should not, for others to find.
+    # False where control flow and impure calls may occur where they should not, for others to find.
     check_well_formed = True
     # False where what is ill-typed is made all the same: known is what it says of itself.
     check_types = True
@@ -195,7 +195,7 @@ class ScopeStack(ABC):
         self._scopes[-1].vars.append(var)
 
     def is_visible(self, var: Var) -> bool:
-        """True if a variable is bound where the next binding stands."""
+        """True if a variable is bound where the next binding is."""
         # Asked only where a StructInfo has a variable for its shape, which is rare.
         return any(var is known for scope in self._scopes for known in scope.vars)
 
@@ -207,7 +207,7 @@ class ScopeStack(ABC):
 
     @property
     def has_open_scope(self) -> bool:
-        """True if there is a place where a binding can stand."""
+        """True if there is a place where a binding can be."""
         return bool(self._scopes)
 
     def is_in_scope(self, var: PrimVar) -> bool:
@@ -289,7 +289,7 @@ class ScopeStack(ABC):
 
 
 def no_open_function() -> DiagnosticError:
-    """The error where a binding has no place to stand."""
+    """The error where a binding has no place."""
     return DiagnosticError(
         Diagnostic(
             "RX0105", "no function is open", caller_span(),

@@ -20,7 +20,7 @@ _ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$", re.MULTILINE)
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-# What is written as an escape although JSON would let it stand as it is.
+# What is written as an escape although JSON would leave it as it is.
 _ESCAPED = re.compile(r"\\u(?!00[01])")
 
 

@@ -1,6 +1,6 @@
 """Mistakes as data: a `Diagnostic` has a code, one sentence, a place, facts about places.
 
-How a diagnostic is shown stands in `render.py`, how it is raised in `exceptions.py`. Tone: the
+How a diagnostic is shown is defined in `render.py`, how it is raised in `exceptions.py`. Tone: the
 message says what is wrong; each label states a fact about its spot; `help` is something to type.
 """
 

@@ -95,7 +95,7 @@ def _place(mark: Mark, columns: list[int]) -> _PlacedMark:
 
 
 def _clip(text: str, marks: Sequence[Mark], limit: int) -> tuple[str, list[int]]:
-    """The line as it is shown, and the column at which each of its characters and its end stand."""
+    """The line as it is shown, and the column at which each of its characters and its end are."""
     cells = _cells(text)
     widths = [sum(map(width, cell)) for cell in cells]
     before = [0, *accumulate(widths)]

@@ -138,7 +138,7 @@ class VMError(RuntimeError, TVMError):
 
     argument: int | None = None
     # The parameters of the operator that failed, by which its operands are called until it is
-    # known where it stands, and how many of them a call must have.
+    # known where it is, and how many of them a call must have.
     parameters: tuple[str, ...] = ()
     required: int = 0
     # Those of them that are the operands of the call as it was made.

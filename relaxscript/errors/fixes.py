@@ -24,7 +24,7 @@ class FixedSource(NamedTuple):
 
 
 class _Replacement(NamedTuple):
-    """From character `start` to character `end` of the text stands `text` afterwards."""
+    """From character `start` to character `end` of the text there is `text` afterwards."""
 
     start: int
     end: int
@@ -69,6 +69,6 @@ def _replacement(source: Source, edit: Edit) -> _Replacement:
 
 
 def _overlap(a: _Replacement, b: _Replacement) -> bool:
-    """True if both change a character, or what stands first between two would be anyone's guess."""
+    """True if both change a character, or what comes first between two would be anyone's guess."""
     same_place = (a.start, a.end) == (b.start, b.end)
     return same_place or (a.start < b.end and b.start < a.end)

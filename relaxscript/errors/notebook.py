@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["keep_lines", "live_cell", "live_shell"]
 
-# A cell of which only its number is known, because a magic ran what stands in it.
+# A cell of which only its number is known, because a magic ran what is in it.
 _NUMBERED = re.compile(r"<(In\[\d+\])>")
 
 

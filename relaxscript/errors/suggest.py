@@ -37,7 +37,7 @@ def meant_hint(meant: str | None, quote: str = "`") -> str:
     return "" if meant is None else f"; {did_you_mean(meant, quote=quote)}"
 
 
-# Longer names are compared with none: what stands there is no slip of anybody's.
+# Longer names are compared with none: what is there is no slip of anybody's.
 MOST_LETTERS = 200
 
 

@@ -6,7 +6,7 @@ expressions, `calls.py` the forms of calls. `environment.py` has the values of v
 PrimFuncs over numpy arrays and numbers: `statement.py` has statements, `memory.py` buffers,
 `reductions.py` and `external_calls.py` what expressions call.
 
-What other executors need as well stands in `semantics/`.
+What other executors need as well is in `semantics/`.
 """
 
 from __future__ import annotations

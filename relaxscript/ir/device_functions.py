@@ -1,7 +1,7 @@
 """Functions that build calls of device intrinsics; `scalar_functions.py` has them beside its own.
 
 `T.vectorlow("float32x4", v)` says the dtype of the result first, also as `dtype=`; of
-`T.tvm_struct_get` it stands last, as in TVM. The number of operands is that of the table.
+`T.tvm_struct_get` it comes last, as in TVM. The number of operands is that of the table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .prim import Call, PrimExpr, StringImm, as_prim, const
 
 __all__ = ["TYPED_LAST", "builds", "device_function", "operand"]
 
-# Calls whose dtype stands behind the operands.
+# Calls whose dtype comes behind the operands.
 TYPED_LAST = frozenset({"tir.tvm_struct_get"})
 
 

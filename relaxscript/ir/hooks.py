@@ -69,7 +69,7 @@ is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely 
 is_eager = Hook("is_eager", "(arguments) -> whether there are arrays in them, no expressions")
 run_function = Hook("run_function", "(function, args, named) -> what it computes of arrays")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
-places = Hook("places", "(root, [(node, within)]) -> where they stand in the printed root")
+places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
 
 
 def struct_info_for_users(expr: Any) -> Any:

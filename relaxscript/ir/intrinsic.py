@@ -3,7 +3,7 @@
 `INTRINSICS` maps the name of the operator of a `prim.Call` ("tir.exp") to an `Intrinsic`: the
 operator itself, its parameters, the dtype of its result, its effect, whether code can be made
 for it. The Python functions that build
-such calls, under their names in scripts, stand in `scalar_functions.py`; what an intrinsic computes
+such calls, under their names in scripts, are in `scalar_functions.py`; what an intrinsic computes
 for given numbers is said in `semantics/scalar.py`.
 
 Source: TVM `tir.op` for names, order of parameters and results.

@@ -13,7 +13,7 @@ equality and hashing in `structural_equality.py`. A field may be declared with `
   side of a binding, loop variables), which is all that equality and substitution need to know;
 * `first=True`: visited before the fields that use what it holds, as definitions always are;
 * `outer=True`: evaluated before the definitions of this node, so it cannot see them;
-* `place=True`: where something stood in the source. Places take no part in equality, hashing or
+* `place=True`: where something was in the source. Places take no part in equality, hashing or
   traversal.
 
 Nodes are frozen, so a pass can never reach back and damage its input.

@@ -238,7 +238,7 @@ class Var(PrimExpr):
 
     @staticmethod
     def _arrange(name: Any, dtype: Any, annotation: Any) -> tuple[Any, ...]:
-        """A type may stand where the dtype does: `Var("p", PointerType(...))`."""
+        """A type may be given as the dtype: `Var("p", PointerType(...))`."""
         if isinstance(dtype, PointerType):
             return name, HANDLE, dtype
         return name, dtype.dtype if isinstance(dtype, PrimType) else dtype, annotation

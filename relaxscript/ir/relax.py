@@ -281,7 +281,7 @@ def _array(value: Any) -> np.ndarray[Any, Any]:
 
 @node
 class LeafExpr(Expr):
-    """An expression that may stand as an operand in normal form."""
+    """An expression that may be an operand in normal form."""
 
     __slots__ = ()
 
@@ -322,14 +322,14 @@ class Var(LeafExpr):
 
 @node
 class DataflowVar(Var):
-    """A variable that lives in its dataflow block only."""
+    """A variable that is visible in its dataflow block only."""
 
     __slots__ = ()
 
 
 @node
 class GlobalVar(LeafExpr):
-    """The name of a function of the module; what is known of it stands in the module."""
+    """The name of a function of the module; what is known of it is in the module."""
 
     keeps_identity = True
     name_hint: str
@@ -339,7 +339,7 @@ class GlobalVar(LeafExpr):
         return self.name_hint
 
     def __call__(self, *args: Any, attrs: Mapping[str, Any] | None = None) -> Any:
-        """A call of the function; of scalars alone one that stands in a PrimFunc.
+        """A call of the function; of scalars alone one that is in a PrimFunc.
 
         Its dtype is that of the declared result, where the function is declared, else "void".
         """

@@ -48,7 +48,7 @@ __all__ = [
 
 class Difference(NamedTuple):
     """The first difference of two programs: a node of each, what differs there, and the pair of
-    nodes in which they stand.
+    nodes in which they are.
     """
 
     lhs: Any

@@ -62,7 +62,7 @@ class _VariableNumber(NamedTuple):
     rank: int
 
 
-# A function type, what variables do there, and what those that stand in it count as.
+# A function type, what variables do there, and what those that occur in it count as.
 _TypeKey = tuple[int, int, frozenset[tuple[int, "int | str"]]]
 
 
@@ -89,7 +89,7 @@ class _StructuralHasher:
         self.begins: list[int] = []
         self.ranks: list[int] = []
         # Function types end what they define: what is known of one holds wherever the variables
-        # that stand in it count as the same.
+        # that occur in it count as the same.
         self.types = TypeVariables()
         self.known_types: dict[_TypeKey, _HashedPart] = {}
 
@@ -239,7 +239,7 @@ class _StructuralHasher:
         stack.extend((part, inside, _ENTER) for part, inside in parts)
 
     def _rank(self, scope: Node) -> int:
-        """One more than that of each scope inside of which it must stand, by what it mentions."""
+        """One more than that of each scope inside of which it must be, by what it mentions."""
         known = (self.numbers.get(var) for var in self.types.mentioned_variables(scope))
         return 1 + max((number.rank for number in known if number), default=0)
 

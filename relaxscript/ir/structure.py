@@ -29,7 +29,7 @@ class ComparisonPlan(NamedTuple):
 plans: dict[tuple[type[Node], bool], ComparisonPlan] = {}
 VARIABLES = (prim.Var, relax.Var, Buffer)
 
-# What a variable does where it stands: it is used; it is defined unless it is known already (a
+# What a variable does where it occurs: it is used; it is defined unless it is known already (a
 # dimension of a parameter); it is defined, whatever it meant before; and so is the variable of a
 # binding, whose StructInfo defines nothing.
 USE, MAYBE, DEFINE, BIND = range(4)

@@ -225,7 +225,7 @@ class Substitution:
 
     def __init__(self, mapping: Mapping[Any, Node] | None = None) -> None:
         self._mapping: dict[Node, Node] = {}
-        # Whether variables become variables only, which can stand where they are defined.
+        # Whether variables become variables only, which can occur where they are defined.
         self._renames = True
         for old, new in (mapping or {}).items():
             self[old] = new
@@ -372,7 +372,7 @@ def bound_vars(root: Node) -> list[Node]:
 
 
 def defined_by(node: Node, value: Any) -> list[Node]:
-    """The variables that `value`, which stands in a defining field of `node`, defines.
+    """The variables that `value`, which is in a defining field of `node`, defines.
 
     Parameters and match_casts define the dimensions that stand alone in their StructInfos; the
     variable of a binding takes its StructInfo from its value, so it defines nothing but itself.

@@ -3,7 +3,7 @@
 float64 goes by ranges, with the rational approximations and coefficients of FDLIBM 5.3 (Sun
 Microsystems 1993, `s_erf.c`; their form is that of W. J. Cody, "Rational Chebyshev approximations
 for the error function", Mathematics of Computation 23, 1969). Between 0.84 and 1.25 it is a
-Chebyshev fit of the logarithm. What a Gaussian is multiplied by stands in its exponent. So the only
+Chebyshev fit of the logarithm. What a Gaussian is multiplied by is in its exponent. So the only
 errors that are not damped are those of the exponential and of the last operation.
 
 Narrower types are computed in float64 and rounded once. Each has one rational approximation, of

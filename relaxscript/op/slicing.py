@@ -339,7 +339,7 @@ def _put_slice(part: Expr, x: Expr, bounds: Sequence[tuple[Any, ...]], inbound: 
 
 
 def _number_of(value: Any, name: str, what: str) -> int:
-    """A scalar that stands in the program as a number."""
+    """A scalar that is in the program as a number."""
     info = struct_info_of_leaf(value) if isinstance(value, Expr) else None
     if isinstance(info, PrimStructInfo) and isinstance(info.value, IntImm):
         return info.value.value

@@ -1,6 +1,6 @@
 """The engine of operators: definitions, calls made of them, and the context of their rules.
 
-Whoever has an operator of his own defines it with what stands here: `op` makes an operator of a
+Whoever has an operator of his own defines it with what is here: `op` makes an operator of a
 function on numpy arrays, and words such as `Tensor` say what its parameters take. `infer_rule`,
 `compute` and `gradient` of that operator declare its rules; see `user_operators.py`.
 

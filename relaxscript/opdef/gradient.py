@@ -8,7 +8,7 @@
 A rule gets the operands of a call, None for one that is left out, then the attributes by name. For
 each operand it gives an expression of operators: the gradient of the loss with respect to it. That
 is None for what has none: integers, shapes, what only selects. For a tuple it is a tuple. One
-expression may stand in several places: it is one value.
+expression may occur in several places: it is one value.
 
 Users give a PrimFunc that they call a gradient by tensor expressions: `register_te_gradient`.
 

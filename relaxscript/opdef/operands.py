@@ -378,7 +378,7 @@ def convert_sinfo(parameter: Parameter, value: Any) -> tuple[StructInfo, ...]:
     if callable(value) and not isinstance(value, (StructInfo, Expr)):
         try:
             value = value()
-        except TypeError:  # no annotation that can stand without its parentheses
+        except TypeError:  # no annotation that can be written without its parentheses
             raise _no_annotation(parameter, value) from None
     if not isinstance(value, StructInfo):
         raise _no_annotation(parameter, value)

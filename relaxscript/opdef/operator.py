@@ -10,12 +10,12 @@
         ...
 
 The signature is the schema (`parameters.py` has the words for annotations), the body the meaning,
-`traits` what passes ask for (`traits.py`). Rules of every kind stand in one table, `rules`. A rule
+`traits` what passes ask for (`traits.py`). Rules of every kind are in one table, `rules`. A rule
 for inference gets the attributes, and the StructInfo of each operand. That is already of the kind
 that the annotation asks for. The rule never sees places in a source: it raises `OperandError` with
 names of operands, and hands what it cannot decide to `context.require` as a `DeferredCheck`.
 
-In the call, operands stand in the order of the parameters (or of `order`). All attributes are
+In the call, operands are in the order of the parameters (or of `order`). All attributes are
 stored, defaults included, so that one call has one form. Everything that is the same for every call
 is worked out when the operator is defined: `build` and `infer` are on the path of every parser and
 pass. Start reading at `Operator`.

@@ -1,6 +1,6 @@
 """Packed functions that every program may call: what bytecode does beside its four instructions.
 
-They stand under TVM's names where TVM has them. A function that needs the shape heap takes the
+They have TVM's names where TVM has them. A function that needs the shape heap takes the
 state of the running call first (`vm_state()` in bytecode); checks and dimensions reach it as
 constants:
 

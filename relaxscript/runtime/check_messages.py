@@ -72,11 +72,11 @@ class ValuePath:
     argument: int | None = None
 
     def part(self, part: str) -> str:
-        """A part of what stands here: ".shape[0]"."""
+        """A part of what is here: ".shape[0]"."""
         return part_of(self.base, self.path + part)
 
     def dimension(self, check: Check, axis: int) -> str:
-        """A dimension of the tensor or shape that stands here, or the value of a scalar."""
+        """A dimension of the tensor or shape that is here, or the value of a scalar."""
         match check:
             case TensorCheck():
                 return self.part(f".shape[{axis}]")
@@ -87,12 +87,12 @@ class ValuePath:
         return str(self)
 
     def length(self) -> str:
-        """The number of parts of what stands here."""
+        """The number of parts of what is here."""
         whole = str(self)
         return f"`len({whole[1:-1]})`" if _is_code(whole) else f"the length of {whole}"
 
     def error(self, text: str, notes: Sequence[str] = (), help: str | None = None) -> VMError:
-        """The error for what stands here."""
+        """The error for what is here."""
         known = [*notes, f"in a call of `{self.function}`"] if self.function else notes
         made = VMError(text, code=self.code, notes=known)
         made.diagnostic = replace(made.diagnostic, help=help)

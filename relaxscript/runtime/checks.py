@@ -1,6 +1,6 @@
 """Structural checks as data, made from StructInfo.
 
-Shape variables live in the shape heap, one list per call. A `DimBind` stores the size it meets
+Shape variables are in the shape heap, one list per call. A `DimBind` stores the size it meets
 there. A `DimLoad` and a `DimExpr` demand a size that the heap already determines. `run_check.py`
 matches values against these.
 """

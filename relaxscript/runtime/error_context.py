@@ -67,7 +67,7 @@ def add_call_notes(
 ) -> None:
     """Add the functions that were running to a failure, the innermost first.
 
-    With each stands the place where it was. `placed` says that the failure has a place of its own,
+    With each comes the place where it was. `placed` says that the failure has a place of its own,
     further inside than the innermost function.
     """
     (name, span), *callers = running

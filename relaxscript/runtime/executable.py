@@ -301,7 +301,7 @@ class ExecBuilder:
         return Arg(ArgKind.REGISTER, _require_int(idx, "the number of a register"))
 
     def imm(self, value: int) -> Arg:
-        """An integer that stands in the instruction itself (a scalar of int64)."""
+        """An integer that is in the instruction itself (a scalar of int64)."""
         if not -(1 << 63) <= _require_int(value, "an immediate") < 1 << 63:
             raise VMError(f"an immediate has 64 bits, got {value}", code="RX0612")
         return Arg(ArgKind.IMMEDIATE, value)

@@ -231,7 +231,7 @@ class VirtualMachine:
         return recorder.run(func_name, lambda: watched[func_name](*args))
 
     def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:
-        """A call of `func_name` that stands before its first instruction and is run step by step.
+        """A call of `func_name` to run step by step, which has run no instruction yet.
 
         >>> stepper = vm.step("main", np.array([1.0, -2.0], "float32"))
         >>> stepper.break_at("h").run()  # up to where `h` has got its value

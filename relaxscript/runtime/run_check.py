@@ -90,7 +90,7 @@ __all__ = [
 __tracebackhide__ = is_user_error
 
 
-_VALUE = -1  # stands in the place of an axis for the value of a prim
+_VALUE = -1  # takes the place of an axis for the value of a prim
 _Later = tuple[ValuePath, int, int | float, Dim, Check, object]
 
 

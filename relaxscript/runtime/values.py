@@ -548,7 +548,7 @@ def _dtype_words(value: np.ndarray[Any, Any] | DeviceTensor) -> str:
 def format_values(form: str, values: Iterable[object]) -> str:
     """Format values as `R.print` and `R.assert_op` write them (see `format_string`).
 
-    Without a format their texts stand one after the other. Numbers (scalars and tensors of
+    Without a format their texts come one after the other. Numbers (scalars and tensors of
     rank 0) take what numbers take, as in `"{:.2f}"`. Raises `VMError` (RX0606) for a format that
     does not go with the values.
     """

@@ -1222,7 +1222,7 @@ class nn:
         causal_mask: Any = None,
         window_size: Any = None,
     ) -> Any:
-        """`R.nn.attention` for each of several sequences, which stand one behind the other.
+        """`R.nn.attention` for each of several sequences, which come one behind the other.
 
         `queries`, `keys` and `values` have the axes 1, tokens of all sequences, heads, and features of
         a head. `seqstart_q` says where the queries of each sequence begin, and where those of the last

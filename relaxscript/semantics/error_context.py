@@ -61,7 +61,7 @@ def span_of_binding(binding: relax.Binding) -> Span | None:
     if isinstance(binding, relax.MatchCast):
         return binding.span or binding.value.span
     value = binding.value
-    if isinstance(value, relax.Var):  # which stands elsewhere: where it was bound
+    if isinstance(value, relax.Var):  # which is elsewhere: where it was bound
         return binding.span or value.span
     return value.span or binding.span
 

@@ -8,7 +8,7 @@ shift by the width or more saturates. `fmuladd` rounds twice, `fma` once; `is.fp
 NaN for a quiet one.
 
 An operand is a word. The same word twice is the same dtype twice; `KINDS` says what each may be,
-and the words in `LANES` have the same number of lanes. After `->` stands the dtype that the call
+and the words in `LANES` have the same number of lanes. After `->` comes the dtype that the call
 says, where the operands do not tell it. Names of LLVM may say dtypes, as `llvm.ldexp.f32.i32` does.
 These are those of the words in `NAMED`, each once, in the order of the result and the operands.
 
@@ -102,7 +102,7 @@ KINDS: dict[str, Kind] = {
     "real": Kind("a literal float64", lambda t: t == "float64", literal=True),
     "ptr": Kind("an address", lambda t: t.kind == "handle"),
 }
-# Words whose dtypes stand in names, and those that have the lanes of the call.
+# Words whose dtypes are in names, and those that have the lanes of the call.
 NAMED = frozenset({"f", "i", "j", "w", "b", "x", "vf", "vi", "vb", "vx", "mask", "n", "ptr"})
 LANES = frozenset({"f", "i", "j", "w", "b", "x", "h"})
 

@@ -1,8 +1,8 @@
 """Calls of packed functions from PrimFuncs: `T.call_packed("my.log", A, n)`.
 
 The function is looked up by its name each time. It gets numbers, strings, and arrays over the
-memory of buffers, into which it may write while the call lasts. A buffer stands in the call as TVM
-says it, with its address and its shape:
+memory of buffers, into which it may write while the call lasts. A buffer is written in the call as
+TVM writes it, with its address and its shape:
 `T.tvm_stack_make_array(A.data, T.tvm_stack_make_shape(4, 4), ...)`. The result is an int32, where
 None is 0. When the function fails, the error names it and the line of the call.
 

@@ -2,7 +2,7 @@
 
 The accumulators start from `init`, or where there is none from the identity of the combiner. Every
 point of the axes is visited, the last axis fastest. Where the condition holds, the values of the
-source are combined with the accumulators, which stand at the left. Values that are combined
+source are combined with the accumulators, which are on the left. Values that are combined
 together are computed before any of them is replaced. Every executor does this, in this order.
 """
 

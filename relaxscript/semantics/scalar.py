@@ -257,7 +257,7 @@ def fused_multiply_add(dtype: DataType) -> Operation:
     """`a * b + c` rounded once.
 
     What lies between two doubles becomes the odd one of them, and that is rounded once more. The
-    outcome is the same number. For types of 16 bits and less, `float32` stands between.
+    outcome is the same number. For types of 16 bits and less, `float32` is the step between.
     """
     fit, wide = rounding(dtype), dtype == "float64"
     float32 = DataType("float32")

@@ -16,7 +16,7 @@ __all__ = ["assertion_message", "core_statements", "start_of_axis"]
 def core_statements(s: tir.Stmt, has_memory: Callable[[tir.Buffer], bool]) -> Iterator[tir.Stmt]:
     """The statements of a body in their order, checked, each of a kind that executors run.
 
-    What stands in the body of a declaration comes after it. `has_memory` tells whether there is
+    What is in the body of a declaration comes after it. `has_memory` tells whether there is
     memory for a buffer by then. Raises `DiagnosticError` for a statement that has no meaning.
     """
     stack = [s]

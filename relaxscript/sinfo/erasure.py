@@ -72,7 +72,7 @@ class _Eraser:
 
     @cached_property
     def outside(self) -> Container[prim.Var]:
-        """The variables that no function type binds, since they also stand outside of it."""
+        """The variables that no function type binds, since they also occur outside of it."""
         return self.variables.free(self.root)
 
     def erase(self, info: StructInfo, bound: _Bound) -> StructInfo:

@@ -98,7 +98,7 @@ def outer_shape_vars(
 ) -> frozenset[prim.Var]:
     """The variables that no function type in `a` or `b` binds, as they are known outside of it.
 
-    These are the variables `in_scope`, and those that stand in `a` or `b` where nothing binds them.
+    These are the variables `in_scope`, and those that occur in `a` or `b` where nothing binds them.
     """
     variables = variables or ShapeVariables()
     known = {*variables.free(a), *variables.free(b)}

@@ -102,13 +102,13 @@ UNSTATED = MismatchKind.UNSTATED
 # What a field of sizes holds.
 HeldSizes = Expr | PrimExpr | tuple[PrimExpr, ...]
 _Found = tuple[MismatchKind, str, tuple[Any, ...]]
-# The shape variables known where two StructInfos stand; None: not asked for yet.
+# The shape variables known where two StructInfos occur; None: not asked for yet.
 _Known = frozenset[prim.Var] | None
 _Key = tuple[int, int, _Known, bool]
 
 
 class _Pair(NamedTuple):
-    """Two StructInfos to compare, and where they stand."""
+    """Two StructInfos to compare, and where they are."""
 
     derived: StructInfo
     base: StructInfo
@@ -140,7 +140,7 @@ def find_mismatches(
     """Every place where a value described by `derived` may fail to be one described by `base`.
 
     Shape variables that stand alone in the parameters of a function type are its own. Those
-    `in_scope`, and those that also stand outside of it, are not. The order is that of the fields;
+    `in_scope`, and those that also occur outside of it, are not. The order is that of the fields;
     nothing is yielded when all agree. What has `agreed` under the same facts is not compared again.
     """
     stack = [_Pair(derived, base)]
@@ -336,7 +336,7 @@ def prove_same_shape(a: HeldSizes, b: HeldSizes, facts: Facts | None = None) -> 
 
 
 def format_gap(value: Any) -> str:
-    """A dimension, shape, device or word as it stands in a sentence."""
+    """A dimension, shape, device or word as it is in a sentence."""
     match value:
         case PrimExpr():
             return f"`{format_expr(value)}`"

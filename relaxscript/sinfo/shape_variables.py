@@ -1,4 +1,4 @@
-"""The shape variables of StructInfos: which there are, which may be bound where they stand, and
+"""The shape variables of StructInfos: which there are, which may be bound where they occur, and
 which nothing binds.
 
 Function types share their parts. So what is known of a part is found once, from what is known of
@@ -59,7 +59,7 @@ class ShapeVariables:
         return self._of(info).mentioned
 
     def mentions_any(self, info: StructInfo, replaced: Iterable[prim.Var]) -> bool:
-        """True if any of the variables to be replaced stands in `info`, or in a shape of it."""
+        """True if any of the variables to be replaced occurs in `info`, or in a shape of it."""
         found = self._of(info)
         return not (found.mentioned.isdisjoint(replaced) and found.held.isdisjoint(replaced))
 

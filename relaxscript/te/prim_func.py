@@ -30,7 +30,7 @@ __all__ = ["check_indices", "create_prim_func", "prim_func_of", "variables_of"]
 def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
     """The PrimFunc over some tensors, which are its parameters in their order.
 
-    Those that are placeholders are read, the others written; tensors between them live in buffers
+    Those that are placeholders are read, the others written; tensors between them are in buffers
     of their own. With `index_dtype_override` every loop and index is of that dtype. Raises
     `OperandError` for what is no tensor, and for a placeholder that is no parameter.
     """

@@ -7,7 +7,7 @@
 A comment with carets speaks of the line above it; the carets are the span of the diagnostic, then
 come its severity (`error` or `warning`), code and message. Further lines belong to the diagnostic
 above them: `help:`, `note:` and `fix:` (the text that the fix writes; blanks at its end do not
-count). They may be left out, and then nothing is said. A label stands under its own place, wherever
+count). They may be left out, and then nothing is said. A label is under its own place, wherever
 that is, with dashes for carets:
 
     def f(x: R.Tensor((4, 3), "float32"), w: R.Tensor((5, 6), "float32")):
@@ -15,7 +15,7 @@ that is, with dashes for carets:
 
 Where one label of a program is written, all must be.
 
-* A place that begins where the `#` stands is marked with `<` in the place of its first caret:
+* A place that begins at the `#` is marked with `<` in the place of its first caret:
   `# <^^ error:` marks three characters, the first above the `#`. (Formatters write the blank.)
 * A place that goes on behind its line ends in `...+2:14`: it ends two lines further down, before
   column 14, where lines of this notation do not count.

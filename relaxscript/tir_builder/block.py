@@ -147,7 +147,7 @@ class OpenBlock:
         )  # fmt: skip
 
     def check_axes(self, callee: str) -> None:
-        """Axes stand at the beginning of a block."""
+        """Axes come at the beginning of a block."""
         self._check_inside(callee)
         if self.builder.items:
             raise TIRError(

@@ -64,10 +64,10 @@ class TIRBuilder:
     def __init__(self, name: str = "", *, private: bool = False, rooted: bool = True) -> None:
         self.name = name
         self.private = private
-        # Whether a body with blocks stands in a block named "root", as in TVM.
+        # Whether a body with blocks is in a block named "root", as in TVM.
         self.rooted = rooted
         self.span: Span | None = None
-        # Where the parts of what is made next stand, for who knows; elsewhere they are at `span`.
+        # Where the parts of what is made next are, for who knows; elsewhere they are at `span`.
         self.places: Callable[[str], Span | None] | None = None
         self.params: list[Var] = []
         self.param_spans: list[Span | None] = []
@@ -492,7 +492,7 @@ class TIRBuilder:
         ]
 
     def _loop_variables(self, domains: Sequence[Range], names: Sequence[str] | None) -> list[Var]:
-        """A variable for each loop; one without a name is called by how deep it stands."""
+        """A variable for each loop; one without a name is called by how deep it is."""
         wished = names or [LOOP_NAMES[(self.depth + k) % 6] for k in range(len(domains))]
         return [
             Var.make(name, domain.extent.dtype, span=self.span)
@@ -524,7 +524,7 @@ class TIRBuilder:
         return Scope(self, "T.While", lambda body: tir.While.make(e, body, span=span))
 
     def if_(self, condition: Any) -> Scope:
-        """A choice, in which `then` and perhaps `else_` stand, and nothing else.
+        """A choice, in which `then` and perhaps `else_` are, and nothing else.
 
         `with tb.if_(n > 0), tb.then():` is the short form of one without `else_`.
         """

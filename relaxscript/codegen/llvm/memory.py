@@ -1,6 +1,6 @@
 """Code for memory: new memory, views, regions.
 
-Small memory of constant size lives on the stack, other memory on the heap until the function ends.
+Small memory of constant size is on the stack, other memory on the heap until the function ends.
 It begins as zeros where `CodegenOptions.zero_memory` wants it: then a program of somebody else's
 does not read what the process kept there before. Otherwise it is not initialised. A view is
 compared with the memory behind it where it is declared: what lies in the view then lies in the

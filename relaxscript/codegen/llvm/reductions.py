@@ -1,6 +1,6 @@
 """Code for loops, and for `T.Reduce` as loops with accumulators: see `semantics/reduce.py`.
 
-Accumulators live on the stack, from where LLVM takes them into registers.
+Accumulators are on the stack, from where LLVM takes them into registers.
 """
 
 from __future__ import annotations

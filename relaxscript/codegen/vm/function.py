@@ -2,7 +2,7 @@
 
 Each variable lives in a register, or stands for an argument that needs none (a constant that is
 only read, a function). Expressions are compiled to the argument that holds their value
-(`value`); calls are in `calls.py`. Shape variables live in the shape heap of the call.
+(`value`); calls are in `calls.py`. Shape variables are in the shape heap of the call.
 
 Operands need not be in normal form, but variables must be typed. Start at `emit_function`.
 """
@@ -83,7 +83,7 @@ class FunctionEmitter(ABC):
         self.usage = program.usage(function)
         self.fresh: set[relax.Var] = set()  # variables that hold memory that was just allocated
         self.unused = False  # whether nothing asks for what the binding at hand binds
-        self.shows_all = function.span is None  # else what stands nowhere in the source is hidden
+        self.shows_all = function.span is None  # else what is nowhere in the source is hidden
         self.killed: dict[relax.Var, list[int]] = {}  # registers that variables held until then
         self.full: set[int] = set()  # registers with values that may have memory
 

@@ -1,7 +1,7 @@
 """The names, externals and kernels that all functions of a program share.
 
 The function table has one name space. Packed functions keep their registered names, since they are
-looked up by them; Relax functions keep theirs, since users call them; whatever else stands in the
+looked up by them; Relax functions keep theirs, since users call them; whatever else is in the
 table (operators, kernels) gives way.
 """
 

@@ -279,4 +279,4 @@ def _(
     return topi.one_hot(indices, on_value, off_value, depth, axis, str(context.dtype))
 
 
-one_hot.lacks("gradient", "its operands are integers, and numbers that stand in the program")
+one_hot.lacks("gradient", "its operands are integers, and numbers that are in the program")

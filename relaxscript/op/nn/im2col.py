@@ -27,7 +27,7 @@ def convolution(x: Any, kernel: Any, w: Windows, groups: int) -> Any:
     axes = x.ndim - 2
     views = sliding(_pad(x, w), kernel.shape[2:], w)
     sizes = views.shape[2 : 2 + axes]
-    # Columns in the order of memory: pixels run last where channels stood before them.
+    # Columns in the order of memory: pixels run last where channels were before them.
     if groups == 1 and abs(x.strides[1]) < abs(x.strides[-1]):
         return _of_pixels(views, kernel, sizes)
     return _of_channels(views, kernel, sizes, groups)

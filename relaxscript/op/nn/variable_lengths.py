@@ -50,7 +50,7 @@ def attention_var_len(
     causal_mask: str | None = None,
     window_size: int | None = None,
 ) -> Tensor:
-    """`R.nn.attention` for each of several sequences, which stand one behind the other.
+    """`R.nn.attention` for each of several sequences, which come one behind the other.
 
     `queries`, `keys` and `values` have the axes 1, tokens of all sequences, heads, and features of
     a head. `seqstart_q` says where the queries of each sequence begin, and where those of the last

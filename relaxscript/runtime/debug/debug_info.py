@@ -24,7 +24,7 @@ __all__ = ["Location", "location", "names_at", "starts_of_line", "starts_of_vari
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """An instruction: the function it stands in, its number, its text, where it comes from."""
+    """An instruction: the function it is in, its number, its text, where it comes from."""
 
     function: str
     pc: int

@@ -1,7 +1,7 @@
 """Bytecode as Python that can be read and run: the text of `Executable.as_python`.
 
 Branches become `if` and `else` where they nest, as those that code generation makes do; a function
-that jumps otherwise becomes a loop over what stands between its jumps.
+that jumps otherwise becomes a loop over what is between its jumps.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class _PythonWriter:
             yield f"    {line}"
 
     def loop(self) -> Iterator[str]:
-        """A loop that runs, each time, what stands between two jumps."""
+        """A loop that runs, each time, what is between two jumps."""
         f, instructions = self.function, self.executable.instructions
         begins = {f.start_instr}
         for pc in range(f.start_instr, f.end_instr):

@@ -99,7 +99,7 @@ class Stepper:
     """A call that is run step by step; `VirtualMachine.step` makes one.
 
     `step`, `next`, `out` and `run` go on and give the stepper itself, so that a prompt shows where
-    it stands; they raise what a normal run raises, and after that show where it failed. A packed
+    it is; they raise what a normal run raises, and after that show where it failed. A packed
     function runs as a whole, with whatever it calls on the machine again.
     """
 

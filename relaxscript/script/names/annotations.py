@@ -453,7 +453,7 @@ Tensor = AnnotationForm(
     """A tensor: `R.Tensor((n, 4), "float32")`; what is left out is unknown.
 
     `R.Tensor[R.f32, n, 4]` is the same in the form that type checkers read; `None` for each
-    dimension tells only how many there are, and a virtual device may stand last.
+    dimension tells only how many there are, and a virtual device may come last.
     """,
 )  # fmt: skip
 Shape = AnnotationForm(

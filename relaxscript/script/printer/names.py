@@ -1,7 +1,7 @@
 """The names of variables: each its own where that is free, else with a suffix `_1`, `_2` and so on.
 
-One policy serves Relax variables, scalar variables and buffers. Names live in scopes. A name that a
-scope gave away is free again after it: two branches or two loops may well use the same one.
+One policy serves Relax variables, scalar variables and buffers. Names belong to scopes. A name
+that a scope gave away is free again after it: two branches or two loops may well use the same one.
 """
 
 from __future__ import annotations

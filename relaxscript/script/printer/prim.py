@@ -72,7 +72,7 @@ class ScalarPrinter:
         return found
 
     def introduce(self, var: prim.Var, *, declared: bool) -> str:
-        """Name a variable that lives in the whole function."""
+        """Name a variable that is visible in the whole function."""
         special = isinstance(var, prim.SizeVar) or var.dtype != prim.INT64
         self.scopes[-1].variables[var] = declared or special
         return self.names.define_for_all(var, var.name)

@@ -128,7 +128,7 @@ def put_at_places(
 ) -> Tensor:  # fmt: skip
     """A tensor with parts put at places of `depth` indices; `dims` is the shape of the places.
 
-    `component` gives where index `k` of a place stands.
+    `component` gives where index `k` of a place is.
     """
 
     def place(places: Sequence[Buffer], i: Indices) -> Indices:

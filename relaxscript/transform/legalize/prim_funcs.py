@@ -147,7 +147,7 @@ class OperatorFunctions:
         if _is_null(operand) and parameter.default is None:
             return None, []
         if parameter.wants == "scalar" and isinstance(operand, Constant) and not operand.data.ndim:
-            # A scalar is written into the loops, where one may stand.
+            # A scalar is written into the loops, where one may be.
             dtype = DataType(operand.data.dtype)
             return PrimValue.make(const(operand.data.item(), dtype)), []
         return operand, list(_paths(self.builder.struct_info(operand), (place,)))

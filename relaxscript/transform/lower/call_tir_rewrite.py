@@ -77,7 +77,7 @@ class CallTIRRewrite(FunctionPass):
 
     `R.call_dps_packed` becomes a call of its packed function likewise, with a check of what that
     wrote. `R.call_tir_inplace` becomes one whose value is the argument that is written into. This
-    is checked where it is not known to fit. Integers stand where the PrimFunc has its scalar
+    is checked where it is not known to fit. Integers are given where the PrimFunc has its scalar
     parameters. A result on a device other than the host is allocated, then moved there.
 
     A call of a PrimFunc stays one, `R.call_tir_inplace`, where only its kernel can check the

@@ -40,7 +40,7 @@ _MOST_NAMES = 8
 
 
 class RemoveRedundantChecks(FunctionPass):
-    """Remove every check that cannot fail where it stands, those of calls and operators included.
+    """Remove every check that cannot fail where it is, those of calls and operators included.
 
     Before:
 
@@ -109,7 +109,7 @@ def _with_known_choices(func: Function) -> Function:
 
 
 class _InScope:
-    """The shape variables that have values where the builder stands."""
+    """The shape variables that have values where the builder is."""
 
     def __init__(self, remover: _Remover) -> None:
         self.remover = remover

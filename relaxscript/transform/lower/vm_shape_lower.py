@@ -92,7 +92,7 @@ class VMShapeLower(FunctionPass):
     A check is one call, however much it asks for; all that it asks for is its StructInfo. What is
     known to hold is not checked. In the function afterwards, StructInfo by itself is not checked:
     a `R.match_cast` only says what is known from there on. What a function from outside gives is
-    checked where it is called. Shapes that stand in a row are computed once.
+    checked where it is called. Shapes that come in a row are computed once.
 
     With `emit_err_ctx=False` messages do not say which value it is that does not fit.
 

@@ -112,7 +112,7 @@ def doubtful_blocks(
 
 
 def _reached_by_address(func: tir.PrimFunc) -> set[Buffer]:
-    """The buffers whose pointer stands somewhere else as well: others may write into them."""
+    """The buffers whose pointer is used somewhere else as well: others may write into them."""
     nodes = list(walk(func))  # what is inside of a buffer is met once
     uses = Counter(node for node in nodes if isinstance(node, prim.Var))
     return {node for node in nodes if isinstance(node, Buffer) and uses[node.data] > 1}

@@ -262,7 +262,7 @@ def _declared_beside(cx: RelaxContext, value: Any, annotation: ast.expr) -> Stru
 def bind_recalled(
     cx: RelaxContext, target: ast.Name, annotation: ast.expr, node: ast.expr, likely: StructInfo
 ) -> None:
-    """A binding whose annotation stood before: it means `likely`, but for its places.
+    """A binding whose annotation came before: it means `likely`, but for its places.
 
     As a rule that is what is known of the value, and the annotation need not be read again.
     """

@@ -188,7 +188,7 @@ def as_dimension(cx: RelaxContext, value: Any, node: ast.expr) -> PrimExpr:
         raise cx.error(node, "RX0108", f"a dimension cannot be negative, this is {value.value}")
     if isinstance(value, PrimVar) and value.dtype is not INT64:
         if value in cx.other_dtypes:
-            raise Failed  # said where it stood first
+            raise Failed  # said where it came first
         cx.other_dtypes.add(value)
         raise cx.report(other_than_int64(value, cx.span(node)))
     if not value.dtype.is_integer:
