@@ -41,9 +41,14 @@ from .violation import Violation
 __all__ = ["struct_info_violations"]
 
 
-def struct_info_violations(obj: IRModule | Function) -> list[Violation]:
-    """The objections of the derivation rules to a program that meets the criteria."""
-    module = obj if isinstance(obj, IRModule) else None
+def struct_info_violations(
+    obj: IRModule | Function, module: IRModule | None = None
+) -> list[Violation]:
+    """The objections of the derivation rules to a program that meets the criteria.
+
+    A function may be looked at as one of `module`, which says what it calls.
+    """
+    module = obj if isinstance(obj, IRModule) else module
     checker = _StructInfoChecker(module)
     functions = [obj] if isinstance(obj, Function) else obj.relax_functions().values()
     for function in functions:

@@ -9,31 +9,41 @@ Source: TVM `relax.analysis.remove_all_unused`; spec "Optimizations".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from operator import is_not
+from typing import Any, TypeVar
 
 from relaxscript.arith import YES
 from relaxscript.ir import walk
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import Div, FloorDiv, FloorMod, Mod
+from relaxscript.ir.prim import Div, FloorDiv, FloorMod, IntImm, Mod
 from relaxscript.ir.relax import (
     Attrs,
     Binding,
     BindingBlock,
     Call,
+    Constant,
+    DataflowVar,
+    DataTypeImm,
     Expr,
+    ExternFunc,
     Function,
+    GlobalVar,
     If,
     MatchCast,
+    Op,
     SeqExpr,
+    StringImm,
     Tuple,
     TupleGetItem,
+    Var,
 )
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.sinfo import check_compatibility
 from relaxscript.visitor import ScopedVisitor
 
 from .call_graph import is_pure
-from .derive import Context
+from .derive import Context, call_purity
 from .struct_infos import require_type
 
 __all__ = ["remove_all_unused"]
@@ -55,15 +65,34 @@ def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
     uses = _Uses(func, Context(module))
     dead = uses.droppable - uses.live()
 
-    def step(node: Node) -> Node | None:
-        match node:
-            case BindingBlock(bindings) if any(b.var in dead for b in bindings):
-                return node.replace(bindings=tuple(b for b in bindings if b.var not in dead))
-            case SeqExpr(blocks) if not all(block.bindings for block in blocks):
-                return node.replace(blocks=_consolidate(blocks))
-        return None
+    return _without(func, dead) if dead else func
 
-    return walk.rewrite(func, step) if dead else func
+
+def _without(func: F, dead: set[Node]) -> F:
+    """A function or sequence without the bindings of some variables."""
+    made: dict[int, Any] = {}
+
+    def now(node: Any) -> Any:
+        return made.get(id(node), node)
+
+    for node in reversed(list(walk.compounds(func))):  # children before parents
+        match node:
+            case BindingBlock(bindings):
+                left = tuple([now(b) for b in bindings if b.var not in dead])
+                if len(left) < len(bindings) or any(map(is_not, left, bindings)):
+                    made[id(node)] = node.replace(bindings=left)
+            case SeqExpr(blocks):
+                changed = tuple([now(block) for block in blocks])
+                if any(map(is_not, changed, blocks)):
+                    made[id(node)] = node.replace(blocks=_consolidate(changed))
+            case Binding(value=value) if id(value) in made:
+                made[id(node)] = node.replace(value=now(value))
+            case Function(body=body) if id(body) in made:
+                made[id(node)] = node.replace(body=now(body))
+            case If(true_branch=yes, false_branch=no) if id(yes) in made or id(no) in made:
+                made[id(node)] = node.replace(true_branch=now(yes), false_branch=now(no))
+    result: F = now(func)
+    return result
 
 
 def _consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
@@ -78,7 +107,24 @@ def _consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
 
 
 # What may fail or not end, or has parts that may.
-_MAY_FAIL = (Call, If, MatchCast, Div, Mod, FloorDiv, FloorMod)
+_MAY_FAIL = (Call, If, Div, Mod, FloorDiv, FloorMod)
+
+
+def _may_fail(binding: Binding) -> bool:
+    """True if computing the value of a binding, or what its annotation says, may fail."""
+    value, info = binding.value, binding.var.struct_info
+    if isinstance(binding, MatchCast) or isinstance(value, _MAY_FAIL):
+        return True
+    if value.__class__ not in _NAMES and _has_any(value):
+        return True
+    return info is not None and _used_in_info(info) != () and _has_any(info)
+
+
+_NAMES = frozenset({Var, DataflowVar, Constant, DataTypeImm, ExternFunc, GlobalVar, StringImm})
+
+
+def _has_any(root: Node) -> bool:
+    return any(isinstance(node, _MAY_FAIL) for node in walk.post_order(root))
 
 
 class _Uses(ScopedVisitor):
@@ -98,7 +144,7 @@ class _Uses(ScopedVisitor):
         # What the parameters say is known without any cast.
         params = func.params if isinstance(func, Function) else ()
         self._given = set(walk.defined_by(func, params))
-        functions = (node for node in walk.post_order(func) if isinstance(node, Function))
+        functions = (node for node in walk.compounds(func) if isinstance(node, Function))
         self._trusts = not any((f.attrs or Attrs()).get("relax.force_pure") for f in functions)
         self.visit(func)
 
@@ -129,7 +175,7 @@ class _Uses(ScopedVisitor):
         return None
 
     def leaf(self, expr: Expr) -> None:
-        self._need(walk.variables(expr), self._who[-1])
+        self._need(_used_in(expr), self._who[-1])
 
     def leave(self, node: Node) -> None:
         if isinstance(node, Binding):
@@ -142,9 +188,9 @@ class _Uses(ScopedVisitor):
             key = var
         self._who.append(key)
         if var.struct_info is not None:
-            self._need(walk.variables(var.struct_info), key)
+            self._need(_used_in_info(var.struct_info), key)
         if isinstance(binding, MatchCast):
-            self._need(walk.variables(binding.struct_info), key)
+            self._need(_used_in_info(binding.struct_info), key)
             for defined in walk.defined_by(binding, (binding.struct_info,)):
                 if defined not in self._given:
                     self._need((var,), defined)
@@ -154,11 +200,45 @@ class _Uses(ScopedVisitor):
         if isinstance(value, Function):
             return True
         if self.in_dataflow:
+            if isinstance(value, Call) and isinstance(value.op, Op):
+                return call_purity(value, self.context)
             return is_pure(value, self.context, otherwise=self._trusts)
-        if any(isinstance(node, _MAY_FAIL) for node in walk.post_order(binding)):
+        if _may_fail(binding):
             return False
         # What the value is not known to be is checked when it is bound.
         declared, known = binding.var.struct_info, self.context.struct_info(value)
         return declared is None or (
             check_compatibility(known, declared, in_scope=self.shape_vars) is YES
         )
+
+
+def _used_in(expr: Expr) -> Iterable[Node]:
+    """The variables that an expression uses; what is known of these, their own bindings need."""
+    parts: list[Expr] = [expr]
+    found: list[Node] = []
+    if isinstance(expr, Call):
+        if expr.attrs and any(isinstance(value, Node) for value in expr.attrs.values()):
+            return walk.variables(expr)
+        parts = [expr.op, *expr.args]
+        for info in expr.sinfo_args:
+            found += _used_in_info(info)
+    for part in parts:  # which grows
+        if isinstance(part, Var):
+            found.append(part)
+        elif isinstance(part, Tuple) and len(parts) <= _MOST_PARTS:
+            parts += part.fields
+        elif part.__class__ not in _NAMES and part.__class__ is not Op:
+            found += walk.variables(part)
+    return found
+
+
+# Tuples that share their parts are gone through once each, by whoever remembers what it has seen.
+_MOST_PARTS = 100
+
+
+def _used_in_info(info: StructInfo) -> Iterable[Node]:
+    if isinstance(info, TensorStructInfo):
+        dims = info.dims
+        if info.shape is None or (dims is not None and all(d.__class__ is IntImm for d in dims)):
+            return ()
+    return walk.variables(info)

@@ -224,6 +224,9 @@ class ExprMutator(ScopedVisitor):
         return any(i is not None and self._replaced.apply(i) is not i for i in infos)
 
     def _substitute(self, expr: Expr) -> Expr:
+        if isinstance(expr, Var):
+            found: Expr = self._replaced.get(expr, expr)
+            return found
         if self._replaced and any(self._replaced.get(v) is not None for v in mentioned(expr)):
             return self._replaced.apply(expr)
         return expr

@@ -47,17 +47,19 @@ from .pipeline import (
     register_pipeline,
     zero_pipeline,
 )
+from .simplify.canonicalize_bindings import CanonicalizeBindings
 from .simplify.dead_code_elimination import DeadCodeElimination
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AttachGlobalSymbol", "CallTIRRewrite", "ComputePrimValue", "DataflowBlockPass",
-    "DeadCodeElimination", "DecomposeOpsForInference", "DecomposeOpsForTraining", "FunctionPass",
-    "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin",
-    "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo",
-    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
-    "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
+    "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
+    "DecomposeOpsForTraining", "FunctionPass", "KillAfterLastUse", "LambdaLift", "LegalizeOps",
+    "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize",
+    "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
+    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow", "UpdateVDevice",
+    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
+    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
+    "zero_pipeline",
 ]  # fmt: skip

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from relaxscript.arith import YES
 from relaxscript.builder import ExprMutator
 from relaxscript.errors import DiagnosticError, OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.constant_folding import fold_constants
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -27,11 +24,12 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.walk import Substitution, post_order, rewrite, walk
+from relaxscript.ir.walk import Substitution, post_order, walk
 from relaxscript.op import Trait, traits_of
-from relaxscript.sinfo import always_matches, definable_shape_vars, is_subtype, sizes_of_bound_vars
+from relaxscript.sinfo import always_matches, is_subtype
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
+from relaxscript.transform.simplify.known_sizes import with_known_sizes
 
 __all__ = ["RemoveRedundantChecks"]
 
@@ -62,33 +60,11 @@ class RemoveRedundantChecks(FunctionPass):
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         while True:
-            known = _with_known_sizes(func)
+            known = with_known_sizes(func, mod)
             made = _Remover(mod, known).function(known)
             if made is func:
                 return func
             func = _with_known_choices(made)
-
-
-def _with_known_sizes(func: Function) -> Function:
-    """The function without shape variables that only stand for what is known of a value."""
-    casts = [node for node in walk(func) if isinstance(node, MatchCast)]
-    params = (p.struct_info for f in walk(func) if isinstance(f, Function) for p in f.params)
-    infos = [*(info for info in params if info is not None), *(c.struct_info for c in casts)]
-    places = Counter(v for info in infos for v in definable_shape_vars(info))
-    sizes = Substitution()
-    for cast in casts:
-        known = cast.value.struct_info
-        fresh = [v for v in definable_shape_vars(cast.struct_info) if places[v] == 1]
-        if known is not None and fresh:
-            taken = sizes_of_bound_vars(known, cast.struct_info, fresh)
-            for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
-                sizes[v] = e
-    # What is known of sizes now may make numbers of expressions.
-    return rewrite(sizes.apply(func), _refold) if sizes else func
-
-
-def _refold(node: Node) -> Node | None:
-    return fold_constants(node) if isinstance(node, prim.PrimExpr) else None
 
 
 def _with_known_choices(func: Function) -> Function:

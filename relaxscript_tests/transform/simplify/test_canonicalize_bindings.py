@@ -1,0 +1,188 @@
+"""Names, casts, tuples, choices and sizes that only repeat what is there are removed."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript.transform import CanonicalizeBindings
+from relaxscript_tests.transform.before_after import check
+
+pytestmark = pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
+
+
+def function(params: str, *lines: str, result: str = "R.Object", options: str = "") -> str:
+    body = "\n".join(f"        {line}" for line in lines)
+    return f"""
+@I.ir_module
+class M:
+    @R.function({options})
+    def main({params}) -> {result}:
+        n, m, k = T.int64(), T.int64(), T.int64()
+{body}
+"""
+
+
+def canonical(before: str, after: str | None) -> None:
+    check(CanonicalizeBindings(), before, after)
+    check(CanonicalizeBindings(), after or before)
+
+
+X = 'x: R.Tensor(("n",), "float32")'
+
+
+def test_another_name_of_a_variable_is_that_variable():
+    canonical(
+        function(X, "y = x", "z = R.add(y, x)", "w = z", "return w"),
+        function(X, "z = R.add(x, x)", "return z"),
+    )
+
+
+def test_a_name_of_which_less_or_more_is_said_stays():
+    canonical(
+        function(
+            'x: R.Tensor(ndim=1, dtype="float32")', "y: R.Tensor(ndim=1) = x",
+            'z: R.Tensor((4,), "float32") = x', "w = R.match_cast(x, R.Tensor((4,)))",
+            "return (y, z, w)",
+        ),
+        None,
+    )  # fmt: skip
+
+
+def test_a_cast_that_is_sure_to_pass_goes_and_what_it_binds_is_what_was_known():
+    canonical(
+        function(
+            X, 'y = R.match_cast(x, R.Tensor((m,), "float32"))', "s = R.shape([m, n])",
+            "z = R.add(x, y)", "return (s, z)",
+        ),
+        function(
+            X, "s = R.shape([n, n])", 'z: R.Tensor(ndim=1, dtype="float32") = R.add(x, x)',
+            "return (s, z)",
+        ),
+    )  # fmt: skip
+
+
+def test_a_cast_that_may_fail_stays():
+    canonical(
+        function(
+            X, 'y = R.match_cast(x, R.Tensor((4,), "float32"))',
+            'z = R.match_cast(x, R.Tensor((n * 2,), "float32"))', "return x",
+        ),
+        None,
+    )  # fmt: skip
+
+
+def test_a_size_stays_unknown_where_an_operator_would_refuse_what_it_is():
+    canonical(
+        function(
+            'x: R.Tensor((2, 3), "float32"), w: R.Tensor((4, 5), "float32")',
+            'y = R.match_cast(x, R.Tensor((2, m), "float32"))', "z = R.matmul(y, w)", "return z",
+        ),
+        None,
+    )  # fmt: skip
+
+
+def test_a_field_of_a_tuple_is_what_was_put_there():
+    canonical(
+        function(X, "t = (x, R.const(1))", "a = t[0]", "b = t[1]", "return (a, b)"),
+        function(X, "t = (x, R.const(1))", "b = t[1]", "return (x, b)"),
+    )
+
+
+def test_a_tuple_of_all_fields_of_another_is_that_one():
+    t = 't: R.Tuple(R.Tensor((2,), "float32"), R.Object)'
+    canonical(
+        function(t, "a = t[0]", "b = t[1]", "u = (a, b)", "return u"),
+        function(t, "a = t[0]", "b = t[1]", "return t"),
+    )
+    canonical(function(t, "a = t[0]", "b = t[1]", "u = (b, a)", "return u"), None)
+    canonical(function(t, "a = t[0]", "u = (a,)", "return u"), None)
+
+
+def test_what_leaves_a_dataflow_block_is_bound_by_its_own_name():
+    canonical(
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    b = R.log(a)", "    gv = b",
+            "    c = R.exp(b)", "    R.output(gv, c)", "return (gv, c)",
+        ),
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    gv = R.log(a)",
+            "    c = R.exp(gv)", "    R.output(gv, c)", "return (gv, c)",
+        ),
+    )  # fmt: skip
+
+
+def test_what_is_not_used_behind_its_dataflow_block_ends_with_it():
+    canonical(
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    b = R.log(a)", "    R.output(a, b)",
+            "return b",
+        ),
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    b = R.log(a)", "    R.output(b)",
+            "return b",
+        ),
+    )  # fmt: skip
+
+
+def test_a_name_of_a_variable_of_an_ended_dataflow_block_stays():
+    canonical(
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    t = (a, x)", "    R.output(t)",
+            "b = t[0]", "c = t[1]", "return (b, c)",
+        ),
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    t = (a, x)", "    R.output(t)",
+            "b = t[0]", "return (b, x)",
+        ),
+    )  # fmt: skip
+
+
+def test_a_branch_whose_condition_is_constant_takes_the_place_of_the_choice():
+    lines = (
+        "with R.dataflow():", "    a = R.exp(x)", "    R.output(a)",
+        "y = R.match_cast(o, R.Tensor((m,), \"float32\"))", "z = R.add(a, a)",
+    )  # fmt: skip
+    cast = "q = R.match_cast(o, R.Shape([m]))"
+    canonical(
+        function(
+            f"{X}, o: R.Object", "if R.const(True):", *(f"    {line}" for line in lines),
+            "else:", "    z = x", cast, "return (z, q)",
+        ),
+        function(
+            f"{X}, o: R.Object", *lines[:3], lines[3].replace("m,", "k,"), lines[4], cast,
+            "return (z, q)",
+        ),
+    )  # fmt: skip
+    canonical(
+        function(
+            X, "if R.prim_value(False):", "    z = R.exp(x)", "else:", "    z = x", "return z",
+        ),
+        function(X, "return x"),
+    )  # fmt: skip
+
+
+def test_branches_and_local_functions_are_canonical_too():
+    canonical(
+        function(
+            f"{X}, c: R.Prim('bool')",
+            "@R.function", 'def f(v: R.Tensor((2,), "float32")) -> R.Object:', "    w = v",
+            "    u = R.exp(w)", "    return u",
+            "if c:", "    y = x", "    z = R.exp(y)", "else:", "    z = x", "return (z, f)",
+        ),
+        function(
+            f"{X}, c: R.Prim('bool')",
+            "@R.function", 'def f(v: R.Tensor((2,), "float32")) -> R.Object:',
+            "    u = R.exp(v)", "    return u",
+            "if c:", "    z = R.exp(x)", "else:", "    z = x", "return (z, f)",
+        ),
+    )  # fmt: skip
+
+
+def test_names_of_memory_that_is_given_back_stay():
+    canonical(
+        function(
+            'x: R.Tensor((4,), "float32")', "y = x", "_ = R.memory.kill_tensor(y)", "return x",
+            options="pure=False",
+        ),
+        None,
+    )  # fmt: skip
