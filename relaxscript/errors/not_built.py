@@ -55,7 +55,6 @@ _TRAINING = {
 _TIR = {
     "Schedule": _SCHEDULES,
     "transform": "`relaxscript.build` lowers PrimFuncs by itself",
-    "stmt_functor": "`relax.analysis.post_order_visit` visits every part of a program",
     "analysis": "`relaxscript.analysis` asks about programs, `relaxscript.arith` about integers",
     "TensorIntrin": _SCHEDULES,
 }

@@ -1,0 +1,253 @@
+"""Visits and transformations of statements and scalars of TIR, by TVM's names.
+
+Only statements and scalar expressions are visited. Variables that are defined, buffers and the
+combiners of reductions are no such parts: a loop's variable is visited where it is used.
+
+Source: TVM `tir.stmt_functor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from relaxscript.errors import meant_hint, nearest
+
+from . import prim, tir, tir_compute, walk
+from .field_types import brief
+from .node import Node, traversal_of
+from .prim import PrimExpr, Var
+from .tir import Block, Buffer, PrimFunc, SeqStmt, Stmt
+
+__all__ = [
+    "ir_transform", "part_names", "parts_of_tir", "post_order_visit", "pre_order_visit",
+    "rebuild_tir", "renew_defs", "substitute",
+]  # fmt: skip
+
+Part = TypeVar("Part", bound=Node)
+Transform = Callable[[Any], Any]
+
+# What stands between a statement and the scalars in it.
+_CONTAINERS = (tir.Range, tir.IterVar, tir.BufferRegion, tir.MatchBufferRegion)
+_names: dict[type[Node], tuple[str, ...]] = {}
+
+
+def part_names(cls: type[Node]) -> tuple[str, ...]:
+    """The fields of a class in which statements and scalars are that belong to a node."""
+    found = _names.get(cls)
+    if found is None:
+        own = [f for f in traversal_of(cls) if not (f.leaf or f.definition)]
+        if issubclass(cls, Block):  # A block starts what its body goes on with.
+            own.sort(key=lambda f: f.name == "body")
+        hidden = {"annotations", "node", "combiner", "producer", "data"}
+        found = _names[cls] = tuple(f.name for f in own if f.name not in hidden)
+    return found
+
+
+def parts_of_tir(node: Node) -> Iterator[Stmt | PrimExpr]:
+    """The statements and scalars directly in a node, in the order of its fields."""
+    for name in part_names(type(node)):
+        yield from _collect(getattr(node, name))
+
+
+def _collect(value: Any) -> Iterator[Stmt | PrimExpr]:
+    if isinstance(value, (Stmt, PrimExpr)):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _collect(item)
+    elif isinstance(value, _CONTAINERS):
+        yield from parts_of_tir(value)
+
+
+def rebuild_tir(node: Part, replacement: Callable[[Any], Any]) -> Part:
+    """A node with its parts replaced; itself where each is replaced by itself."""
+    changes = {}
+    for name in part_names(type(node)):
+        value = getattr(node, name)
+        new = _replaced(value, replacement)
+        if new is not value:
+            changes[name] = new
+    if not changes:
+        return node
+    made = node.replace(**changes)
+    if isinstance(made, SeqStmt) and any(isinstance(part, SeqStmt) for part in made.seq):
+        return SeqStmt(made.seq).replace(span=made.span)  # type: ignore[return-value]
+    return made
+
+
+def _replaced(value: Any, replacement: Callable[[Any], Any]) -> Any:
+    if isinstance(value, (Stmt, PrimExpr)):
+        return replacement(value)
+    if isinstance(value, tuple):
+        items = tuple([_replaced(item, replacement) for item in value])
+        return items if any(a is not b for a, b in zip(items, value)) else value
+    return rebuild_tir(value, replacement) if isinstance(value, _CONTAINERS) else value
+
+
+def _root(name: str, node: Any) -> Stmt | PrimExpr:
+    """The statement or scalar at which a visit begins; that of a PrimFunc is its body."""
+    root = node.body if isinstance(node, PrimFunc) else node
+    if not isinstance(root, (Stmt, PrimExpr)):
+        raise TypeError(
+            f"`tir.stmt_functor.{name}` takes a statement, a scalar or a PrimFunc, "
+            f"not {brief(node)}"
+        )
+    return root
+
+
+def post_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], Any]) -> None:
+    """Call `fvisit` with every statement and scalar in `stmt` once, parts before the whole.
+
+        parts = []
+        post_order_visit(func.body, parts.append)
+        loads = [e for e in parts if isinstance(e, tir.BufferLoad)]
+
+    Source: TVM `tir.stmt_functor.post_order_visit`.
+    """
+    seen: set[int] = set()
+    stack: list[tuple[Stmt | PrimExpr, bool]] = [(_root("post_order_visit", stmt), False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            fvisit(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack += [(part, False) for part in reversed([*parts_of_tir(node)])]
+
+
+def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], Any]) -> None:
+    """Call `fvisit` with every statement and scalar in `stmt` once, the whole before its parts.
+
+    Where it returns False, the parts are not visited. Source: TVM
+    `tir.stmt_functor.pre_order_visit`.
+    """
+    seen: set[int] = set()
+    stack = [_root("pre_order_visit", stmt)]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        # As in TVM, nothing returned is no reason to stop.
+        goes_on = fvisit(node)
+        if goes_on is None or goes_on:
+            stack += reversed([*parts_of_tir(node)])
+
+
+def ir_transform(
+    stmt: Stmt | PrimExpr, preorder: Transform | None, postorder: Transform | None,
+    only_enable: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """`stmt` with its parts replaced by what two functions return; None leaves a part.
+
+    What `preorder` returns takes the place of a part, which is then not entered. `postorder` gets a
+    part after its own parts were replaced. `only_enable` names the classes for which they are
+    called, `["tir.For"]`. The same object comes back where nothing is replaced.
+
+    Raises `TypeError` where a statement would take the place of a scalar, or the other way round.
+    Raises `ValueError` for a name of no class. Source: TVM `tir.stmt_functor.ir_transform`.
+    """
+    root = _root("ir_transform", stmt)
+    if root is not stmt:
+        raise TypeError("`tir.stmt_functor.ir_transform` takes the body of a PrimFunc, `func.body`")
+    enabled = None if only_enable is None else tuple([_class_named(name) for name in only_enable])
+    done: dict[int, Node] = {}
+    stack: list[tuple[Stmt | PrimExpr, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        called = not enabled or isinstance(node, enabled)
+        if ready:
+            made = rebuild_tir(node, lambda part: done[id(part)])
+            done[id(node)] = _result("postorder", postorder if called else None, made) or made
+        elif id(node) not in done:
+            new = _result("preorder", preorder if called else None, node)
+            if new is not None:
+                done[id(node)] = new
+                continue
+            stack.append((node, True))
+            stack += [(part, False) for part in reversed([*parts_of_tir(node)])]
+    return done[id(root)]
+
+
+def _result(name: str, function: Transform | None, node: Stmt | PrimExpr) -> Node | None:
+    """The replacement that a function gives for a node; None for none."""
+    found = None if function is None else function(node)
+    wanted, noun = (Stmt, "statement") if isinstance(node, Stmt) else (PrimExpr, "scalar")
+    if found is not None and not isinstance(found, wanted):
+        raise TypeError(f"`{name}` gives {brief(found)}, where {brief(node)} is a {noun}")
+    return found
+
+
+_CLASSES = {
+    name: cls
+    for module in (prim, tir, tir_compute)
+    for name in module.__all__
+    if isinstance(cls := getattr(module, name), type) and issubclass(cls, (Stmt, PrimExpr))
+}
+
+
+def _class_named(name: str) -> type[Node]:
+    """The class that TVM registers by a name, "tir.For"."""
+    found = _CLASSES.get(name.rpartition(".")[2])
+    if found is None:
+        hint = meant_hint(nearest(name.rpartition(".")[2], _CLASSES))
+        raise ValueError(
+            f"`only_enable` names classes of statements and scalars, not {name!r}{hint}"
+        )
+    return found
+
+
+def substitute(node: Any, vmap: Mapping[Var, Any]) -> Any:
+    """`node` with variables replaced by scalars, also in the shapes of buffers.
+
+    A number is taken in the dtype of its variable. A variable that is defined inside can be
+    replaced by another variable only. Raises `TypeError` for anything else, and where dtypes
+    differ.
+
+    Source: TVM `tir.stmt_functor.substitute`.
+    """
+    return walk.substitute(node, {var: _value(var, value) for var, value in vmap.items()})
+
+
+def _value(var: Any, value: Any) -> Any:
+    if not isinstance(var, Var):
+        return value
+    made = prim.like(value, var)
+    if made.dtype is not var.dtype:
+        raise TypeError(
+            f"`{var.name}` is of {var.dtype}, and what would replace it of {made.dtype}; "
+            f'convert it: `.astype("{var.dtype}")`'
+        )
+    return made
+
+
+def renew_defs(func: PrimFunc) -> PrimFunc:
+    """A copy of a PrimFunc in which everything that it defines is new: variables and buffers.
+
+    Two copies in one module share nothing. Source: TVM `tir.stmt_functor.renew_defs`.
+    """
+    bound = walk.bound_vars(func)
+    renamed = walk.Substitution(
+        {
+            var: type(var).make(var.name, var.dtype, var.type_annotation)
+            for var in bound
+            if isinstance(var, Var)
+        }
+    )
+    buffers = {b: _renewed(b, renamed) for b in bound if isinstance(b, Buffer)}
+    for old, new in buffers.items():
+        renamed[old] = new
+    return renamed.apply(func)
+
+
+def _renewed(buffer: Buffer, renamed: walk.Substitution) -> Buffer:
+    """A new buffer over renamed variables."""
+    values = {f.name: getattr(buffer, f.name) for f in traversal_of(Buffer)}
+    for name in ("shape", "strides"):
+        values[name] = tuple([renamed.apply(e) for e in values[name]])
+    values["data"] = renamed.get(buffer.data, buffer.data)
+    if buffer.elem_offset is not None:
+        values["elem_offset"] = renamed.apply(buffer.elem_offset)
+    return Buffer.make(**values)

@@ -1,0 +1,27 @@
+"""Names that users know as `tvm.tir`: scalar expressions, statements and functions over buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relaxscript.compiler import build
+from relaxscript.ir import prim, tir as statements, tir_compute, tir_functions
+from relaxscript.ir.prim import *  # noqa: F403
+from relaxscript.ir.tir import *  # noqa: F403
+from relaxscript.ir.tir_compute import *  # noqa: F403
+from relaxscript.ir.tir_functor import PyStmtExprMutator, PyStmtExprVisitor
+from relaxscript.script.names import tir_math
+from relaxscript.script.names.tir_math import *  # noqa: F403
+
+# The names of `tvm.tir` win over those of scripts.
+from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
+
+from . import functor, stmt_functor  # isort: skip
+
+if not TYPE_CHECKING:
+    from relaxscript.errors.not_built import of_tir as __getattr__  # noqa: F401
+
+__all__ = [
+    "PyStmtExprMutator", "PyStmtExprVisitor", "build", "functor", "stmt_functor", *prim.__all__,
+    *statements.__all__, *tir_compute.__all__, *tir_math.__all__, *tir_functions.__all__,
+]  # fmt: skip
