@@ -551,6 +551,8 @@ def register(operator: Operator) -> Operator:
 
 def operator_named(name: str) -> Operator:
     """The operator of a full name such as "relax.add"; raises `ArgumentError` with a near one."""
+    if not isinstance(name, str):
+        raise ArgumentError(f'an operator is named by a string such as "relax.add", not {name!r}')
     found = REGISTRY.get(name)
     if found is None:
         near = nearest(name, list(REGISTRY))

@@ -204,7 +204,9 @@ class BlockFrame(Frame):
 
     def output(self, *given: Any) -> None:
         """The variables that can be used after the block."""
-        assert self.function is not None
+        if self.function is None:
+            raise builder_error("RX0105", f"`{self.written}` is not open",
+                                "call `output` inside `with R.dataflow() as df:`")  # fmt: skip
         if self.ended:
             raise builder_error("RX0107", "the block has its `R.output` already",
                                 "name all variables that leave the block in one")  # fmt: skip

@@ -98,6 +98,15 @@ def test_a_frame_that_was_never_begun_does_not_end():
 
 
 @rejected
+def test_a_block_that_was_never_begun_has_no_output():
+    with IRBuilder(), R.function():
+        x = R.arg("x", TENSOR)
+        R.dataflow().output(x)
+        # <^^^^^^^^^^^^^^^^^^^^^ error: RX0105 `R.dataflow` is not open
+        # help: call `output` inside `with R.dataflow() as df:`
+
+
+@rejected
 def test_names_are_names():
     with IRBuilder(), R.function():
         x = R.arg("x", TENSOR)

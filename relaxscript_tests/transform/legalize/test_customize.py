@@ -78,6 +78,11 @@ def test_a_name_of_no_operator_is_refused():
     assert "relax.exp" in str(caught.value)
 
 
+def test_a_name_that_is_no_string_is_refused():
+    with pytest.raises(DiagnosticError, match=r'named by a string such as "relax.add", not 3'):
+        LegalizeOps({3: lambda builder, call: call})
+
+
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(DiagnosticError, match=r"the legalisation of `relax.exp` is a Python str"):
         LegalizeOps({"relax.exp": "twice"})
