@@ -33,7 +33,6 @@ _PACKAGE = {
 }
 _RELAX = {
     "frontend": _FRONTENDS,
-    "dpl": "find bindings by `relax.analysis.post_order_visit`",
     "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
     "expr_functor": "`relax.analysis.post_order_visit` visits, passes rewrite",
     "PyExprVisitor": "`relax.analysis.post_order_visit` visits every part of an expression",

@@ -76,6 +76,7 @@ from . import (
     analysis,
     block_builder,
     distributed,
+    dpl,
     exec_builder,
     expr,
     ir,
@@ -102,7 +103,7 @@ __all__ = [
     "Type", "VMExecutable", "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine",
     "analysis", "args_converter", "block_builder", "build", "call_dps_packed", "call_pure_packed",
     "call_tir", "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr",
-    "distributed", "exec_builder", "expr", "extern", "get_default_pipeline", "get_pipeline",
+    "distributed", "dpl", "exec_builder", "expr", "extern", "get_default_pipeline", "get_pipeline",
     "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info", "training",
     "transform", "ty", "vm", "vm_build",
 ]  # fmt: skip

@@ -354,4 +354,19 @@ Right:
     def swish(x: Tensor, beta: float = 1.0) -> Tensor:
         return x / (1 + np.exp(-beta * x))
 """,
+    "RX0709": """
+RX0709: a pattern that means nothing
+
+A pattern of `relax.dpl` is looked at when it is made. It can match nothing where its constraints
+contradict each other, where an operator has another number of operands, or where it asks of
+something what this never has. Uses and shapes are said inside of a `PatternContext`.
+
+Wrong:
+
+    wildcard().has_dtype("float32").has_dtype("int32")
+
+Right:
+
+    wildcard().has_dtype("float32") | wildcard().has_dtype("int32")
+""",
 }
