@@ -25,7 +25,7 @@ from relaxscript.ir.walk import mentioned
 
 from .constraints import Constraints, Link
 from .format import inner_patterns
-from .matcher import FAIL, Goals, Matcher, Step, Values, same_shape
+from .matcher import FAIL, Goals, KnownValues, Matcher, Step, same_shape
 from .pattern import (
     AndPattern,
     AttrPattern,
@@ -66,8 +66,8 @@ def _variables_of(operand: Expr) -> Iterator[Var]:
 class BlockGraph:
     """The bindings of a block by variable, by operator, and by what they use."""
 
-    def __init__(self, bindings: Iterable[Binding], outer: Values | None = None) -> None:
-        self.outer: Values = {} if outer is None else outer
+    def __init__(self, bindings: Iterable[Binding], outer: KnownValues | None = None) -> None:
+        self.outer: KnownValues = {} if outer is None else outer
         # Each value, that of a match_cast too; whoever matches sees through the others only.
         self.operands: dict[Var, tuple[Expr, ...]] = {}
         self.values: dict[Var, Expr] = {}

@@ -63,7 +63,16 @@ from .pattern import (
     WildcardPattern,
 )
 
-__all__ = ["COMMUTATIVE", "FAIL", "Failure", "Goals", "Match", "Matcher", "Values", "match_expr"]
+__all__ = [
+    "COMMUTATIVE",
+    "FAIL",
+    "Failure",
+    "Goals",
+    "KnownValues",
+    "Match",
+    "Matcher",
+    "match_expr",
+]
 
 # The operators whose operands a pattern takes in either order.
 COMMUTATIVE = frozenset({add.name, multiply.name})
@@ -73,7 +82,7 @@ Goals = Any  # tuple[DFPattern | Step, Expr, Goals] | None
 FAIL: Any = object()
 
 
-class Values(Protocol):
+class KnownValues(Protocol):
     """The values of variables, as far as they are known."""
 
     def get(self, var: Any, /) -> Expr | None:
@@ -120,8 +129,8 @@ class Step:
 class Matcher:
     """One search; `memo` is what the parts of the pattern match so far."""
 
-    def __init__(self, values: Values | None = None) -> None:
-        self.known: Values = {} if values is None else values
+    def __init__(self, values: KnownValues | None = None) -> None:
+        self.known: KnownValues = {} if values is None else values
         # The values in functions that a pattern looks into.
         self.inner: dict[Var, Expr] = {}
         self.memo: dict[DFPattern, Expr] = {}
