@@ -20,6 +20,7 @@ from .bounds import bounds
 from .evaluate import EvaluationError, evaluate
 from .facts import Facts, Interval
 from .format import format_expr
+from .index_map import index_bounds, places_of
 from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
 from .prove import prove, prove_equal
 from .simplify import simplify
@@ -28,6 +29,7 @@ from .solution import only_solution
 __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
     "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "ModularSet",
-    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "format_expr", "neg_inf", "negate",
-    "only_solution", "pos_inf", "prove", "prove_equal", "simplify",
+    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "format_expr", "index_bounds",
+    "neg_inf", "negate", "only_solution", "places_of", "pos_inf", "prove", "prove_equal",
+    "simplify",
 ]  # fmt: skip

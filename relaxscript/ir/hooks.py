@@ -15,6 +15,7 @@ from relaxscript.errors.user_frame import caller_span
 __all__ = [
     "Hook",
     "apply_operator",
+    "ask_index_map",
     "blame",
     "html_of",
     "is_base_of",
@@ -70,6 +71,7 @@ is_eager = Hook("is_eager", "(arguments) -> whether there are arrays in them, no
 run_function = Hook("run_function", "(function, args, named) -> what it computes of arrays")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
+ask_index_map = Hook("ask_index_map", "(question, index map, ...) -> what arithmetic answers")
 
 
 def struct_info_for_users(expr: Any) -> Any:
@@ -83,6 +85,7 @@ def struct_info_for_users(expr: Any) -> Any:
 _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
     metadata_of, is_base_of, is_eager, run_function, blame, places,
+    ask_index_map,
 )  # fmt: skip
 
 

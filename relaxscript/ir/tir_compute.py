@@ -11,13 +11,15 @@ Source: TVM `tir.expr`, `tir.stmt`, `tir.function` for names and the order of fi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors.user_frame import report_as
 
+from . import hooks
 from .node import Node, field, node
-from .prim import PrimExpr, Var, as_prim, as_scalar, cast
+from .prim import PrimExpr, PrimExprLike, Var, as_prim, as_scalar, cast
 from .tir import Buffer, IterVar, Range, Stmt
 
 __all__ = [
@@ -123,6 +125,7 @@ class IndexMap(Node):
     final_indices: tuple[PrimExpr, ...] = field(convert=_exprs)
     inverse_index_map: IndexMap | None = None
     is_scope = True
+    AXIS_SEPARATOR = "axis_separator"
 
     @staticmethod
     def from_func(
@@ -137,15 +140,106 @@ class IndexMap(Node):
         One that takes any number of them, `lambda *i: i[::-1]`, is given `ndim`. Raises
         `TypeError` for a function of anything else.
         """
+        made, separators = IndexMap.from_func_with_separators(
+            mapping_function, ndim, inverse_index_map, index_dtype=index_dtype
+        )
+        if separators:
+            raise ValueError(
+                "`IndexMap.from_func` takes no `IndexMap.AXIS_SEPARATOR`; "
+                "`IndexMap.from_func_with_separators` does"
+            )
+        return made
+
+    @staticmethod
+    def from_func_with_separators(
+        mapping_function: Callable[..., Any],
+        ndim: int | None = None,
+        inverse_index_map: Callable[..., Any] | IndexMap | None = None,
+        *,
+        index_dtype: str = "int64",
+    ) -> tuple[IndexMap, list[int]]:
+        """The index map of a function, and the places of `IndexMap.AXIS_SEPARATOR` in its result.
+
+        A separator says that the axes before it and those behind it are apart in memory. Raises
+        `TypeError` as `from_func` does.
+        """
         names = parameters_of(mapping_function, ndim)
         inverse, dtype = inverse_index_map, DataType(index_dtype)
         made = tuple(Var.make(name, dtype) for name in names)
         results = mapping_function(*made)
-        finals = results if isinstance(results, (tuple, list)) else (results,)
+        finals: list[PrimExpr] = []
+        separators: list[int] = []
+        for e in results if isinstance(results, (tuple, list)) else (results,):
+            if isinstance(e, str) and e == IndexMap.AXIS_SEPARATOR:
+                separators.append(len(finals))
+            else:
+                finals.append(e if isinstance(e, PrimExpr) else cast(as_prim(e), dtype))
         if inverse is not None and not isinstance(inverse, IndexMap):
             inverse = IndexMap.from_func(inverse, len(finals), index_dtype=index_dtype)
-        exprs = tuple(e if isinstance(e, PrimExpr) else cast(as_prim(e), dtype) for e in finals)
-        return IndexMap(made, exprs, inverse)
+        return IndexMap(made, tuple(finals), inverse), separators
+
+    @report_as("IndexMap")
+    def map_indices(self, indices: Sequence[PrimExprLike], analyzer: Any = None) -> list[PrimExpr]:
+        """The new indices of the element at `indices`, simplified with what `analyzer` knows.
+
+        Raises `DiagnosticError` (RX0204) where there are more or fewer than the map takes.
+        """
+        found: list[PrimExpr] = hooks.ask_index_map("map_indices", self, indices, analyzer)
+        return found
+
+    @report_as("IndexMap")
+    def map_shape(self, shape: Sequence[PrimExprLike], analyzer: Any = None) -> list[PrimExpr]:
+        """The shape that a tensor of some shape has in the new layout.
+
+        Indices are made by adding, multiplying by numbers and dividing by numbers. Raises
+        `DiagnosticError` (RX0204) for others, and for another number of axes.
+        """
+        found: list[PrimExpr] = hooks.ask_index_map("map_shape", self, shape, analyzer)
+        return found
+
+    @report_as("IndexMap")
+    def map_ndarray(self, arr_src: Any) -> Any:
+        """An array with its elements where the map says; padding is 0.
+
+        Raises `DiagnosticError` (RX0204) for an array of another rank, `IndexError` for an index
+        below 0.
+        """
+        return hooks.ask_index_map("map_array", self, arr_src)
+
+    map_tensor = map_ndarray
+
+    @report_as("IndexMap")
+    def inverse(self, shape: Sequence[Range | PrimExprLike], analyzer: Any = None) -> IndexMap:
+        """The map that leads back, for tensors of some shape, or for a `Range` along each axis.
+
+            IndexMap.from_func(lambda i: (i // 4, i % 4)).inverse([16])    # axis0 * 4 + axis1
+
+        Raises `DiagnosticError` (RX0204) where two elements would get one place, where places are
+        left, and where no inverse is found.
+        """
+        found: IndexMap = hooks.ask_index_map("inverse", self, shape, analyzer, False)[0]
+        return found
+
+    @report_as("IndexMap")
+    def non_surjective_inverse(
+        self, shape: Sequence[Range | PrimExprLike], analyzer: Any = None
+    ) -> tuple[IndexMap, PrimExpr]:
+        """The map that leads back, and the condition under which an index is one of padding.
+
+            IndexMap.from_func(lambda i: (i // 4, i % 4)).non_surjective_inverse([14])
+            # axis0 * 4 + axis1, and axis0 * 4 + axis1 >= 14
+
+        Raises `DiagnosticError` (RX0204) as `inverse` does, but for padding.
+        """
+        found: tuple[IndexMap, PrimExpr] = hooks.ask_index_map(
+            "inverse", self, shape, analyzer, True
+        )
+        return found
+
+    def is_equivalent_to(self, other_map: IndexMap, analyzer: Any = None) -> bool:
+        """True if both maps are proved to give the same indices."""
+        found: bool = hooks.ask_index_map("is_equivalent_to", self, other_map, analyzer)
+        return found
 
 
 def parameters_of(function: Callable[..., Any], count: int | None = None) -> list[str]:

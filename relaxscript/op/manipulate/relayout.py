@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from relaxscript.arith import YES, format_expr, prove, simplify
+from relaxscript.arith import format_expr, index_bounds, places_of, simplify
 from relaxscript.dtypes import converted
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, TupleGetItem
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.tir import Buffer, Stmt
@@ -61,22 +61,8 @@ def layout_transform(
     step = max(PIECE * rows // max(x.size, 1), 1)
     for start in range(0, rows, step):
         part = x[start : start + step] if x.ndim else x
-        own: dict[Var, Any] = dict(
-            zip(index_map.initial_indices, np.ogrid[tuple(map(slice, part.shape))])
-        )
-        if x.ndim:
-            own[index_map.initial_indices[0]] = own[index_map.initial_indices[0]] + start
-        result[_places(index_map, own, part.shape)] = part
+        result[places_of(index_map, part.shape, start)] = part
     return result
-
-
-def _places(index_map: IndexMap, own: Mapping[Var, Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The new indices of all elements; of several at one place the last one stays."""
-    places = tuple(np.broadcast_to(_values(e, own), shape) for e in index_map.final_indices)
-    for axis, place in enumerate(places):
-        if place.size and place.min() < 0:
-            raise IndexError(f"the index map gives the index {place.min()} along axis {axis}")
-    return places
 
 
 @layout_transform.attribute_rule
@@ -85,43 +71,10 @@ def _(index_map: IndexMap, **separators: Any) -> None:
     _ranges(index_map, [number(1)] * len(index_map.initial_indices))
 
 
-# ---------------------------------------------------------------- the values of indices
-
-
-def _values(e: PrimExpr, own: Mapping[Var, Any]) -> Any:
-    """An index for all elements at once."""
-    match e:
-        case Var() if e in own:
-            return own[e]
-        case IntImm(value=value):
-            return value
-        case prim.Cast(value=value):
-            return _values(value, own)
-        case prim.Binary(a=a, b=b) if type(e) in _NUMPY:
-            return _NUMPY[type(e)](_values(a, own), _values(b, own))
-    raise _unknown(e)
-
-
-_NUMPY: Mapping[type, Callable[[Any, Any], Any]] = {
-    prim.Add: np.add,
-    prim.Sub: np.subtract,
-    prim.Mul: np.multiply,
-    prim.FloorDiv: np.floor_divide,
-    prim.FloorMod: np.mod,
-}
-
-
-def _unknown(e: PrimExpr) -> OperandError:
-    return OperandError(
-        "index_map", f"has the index `{format_expr(e)}`", code="RX0204",
-        message="an index map adds, multiplies by numbers, and divides by numbers above 0",
-    )  # fmt: skip
-
-
 def _ranges(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[_Bounds]:
     """The least and the largest value of each new index, by the dimensions of the operand."""
     own = {v: (number(0), simplify(dim - 1)) for v, dim in zip(index_map.initial_indices, dims)}
-    return [_bounds(e, own) for e in index_map.final_indices]
+    return [index_bounds(e, own) for e in index_map.final_indices]
 
 
 def _sizes(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[PrimExpr]:
@@ -139,36 +92,6 @@ def _require_from_0(context: InferContext, index_map: IndexMap, dims: Sequence[P
         )  # fmt: skip
         text = f"the index `{written}` of `index_map` is not below 0"
         require_inside(context, number(0), low, error, text)
-
-
-def _bounds(e: PrimExpr, own: Mapping[Var, _Bounds]) -> _Bounds:
-    """The least and the largest value of an index; it may be that it never is as large."""
-    match e:
-        case Var() if e in own:
-            return own[e]
-        case IntImm(value=value):
-            return number(value), number(value)
-        case prim.Cast(value=value):
-            return _bounds(value, own)
-        case prim.Add(a=a, b=b):
-            (low, high), (least, most) = _bounds(a, own), _bounds(b, own)
-            return simplify(low + least), simplify(high + most)
-        case prim.Sub(a=a, b=b):
-            (low, high), (least, most) = _bounds(a, own), _bounds(b, own)
-            return simplify(low - most), simplify(high - least)
-        case prim.Mul(a=a, b=IntImm(value=by)) | prim.Mul(a=IntImm(value=by), b=a):
-            low, high = _bounds(a, own)
-            ends = simplify(low * by), simplify(high * by)
-            return ends if by >= 0 else (ends[1], ends[0])
-        case prim.FloorDiv(a=a, b=IntImm(value=by)) if by > 0:
-            low, high = _bounds(a, own)
-            return simplify(low // by), simplify(high // by)
-        case prim.FloorMod(a=a, b=IntImm(value=by)) if by > 0:
-            low, high = _bounds(a, own)
-            if prove(prim.LE.make(number(0), low)) is YES:
-                return number(0), simplify(prim.Min.make(high, number(by - 1)))
-            return number(0), number(by - 1)
-    raise _unknown(e)
 
 
 # ---------------------------------------------------------------- rules
