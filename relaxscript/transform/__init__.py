@@ -4,6 +4,7 @@ pass_infra/   passes.py says what a pass is, context.py how passes run.
 normalize/    the forms that other passes ask for.
 simplify/     programs become smaller or plainer.
 legalize/     operators become loops, composite ones simpler ones.
+fuse/         what is computed together becomes one function.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
 vdevice/      where each tensor is.
@@ -12,6 +13,8 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
+from .fuse.fuse_ops import FuseOps
 from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
@@ -53,13 +56,13 @@ from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
-    "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
-    "DecomposeOpsForTraining", "FunctionPass", "KillAfterLastUse", "LambdaLift", "LegalizeOps",
-    "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize",
-    "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
-    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow", "UpdateVDevice",
-    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "AnnotateTIROpPattern", "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings",
+    "ComputePrimValue", "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
+    "DecomposeOpsForTraining", "FunctionPass", "FuseOps", "KillAfterLastUse", "LambdaLift",
+    "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass",
+    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
+    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow",
+    "UpdateVDevice", "VMShapeLower", "dataflowblock_pass", "default_build_pipeline",
+    "default_pipeline", "function_pass", "get_default_pipeline", "get_pipeline", "module_pass",
+    "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

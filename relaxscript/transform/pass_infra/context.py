@@ -37,7 +37,8 @@ class PassInfo:
             raise TypeError(f"`required` is a list of names, not {self.required!r}")
 
 
-# Options that programs written for TVM give, and the type of each. None changes what our passes do.
+# Options that programs written for TVM give, and the type of each. Where no pass of ours reads one,
+# it changes nothing.
 _CONFIGS: dict[str, type] = {
     "relax.FuseOps.max_depth": int,
     "relax.backend.use_cuda_graph": bool,

@@ -1,0 +1,171 @@
+"""Calls of PrimFuncs: which buffer each argument is, and what the shape variables are.
+
+A call fits where every dimension is known to be the one that the PrimFunc has. Whatever is checked
+only when it runs is no such call, and nobody takes it apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from relaxscript.arith import YES, prove_equal
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
+from relaxscript.ir.relax import Call, Constant, Expr, GlobalVar, ShapeExpr, Tuple, Var
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.tir import Buffer, PrimFunc
+from relaxscript.ir.walk import free_vars, substitute
+from relaxscript.op.calls import call_tir
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+
+__all__ = ["TIRCall", "TIRCalls", "TIRSignature", "tensors_of"]
+
+Sizes = Mapping[PrimVar, PrimExpr]
+
+
+class TIRSignature(NamedTuple):
+    """The buffers and the scalars of a PrimFunc, each in their order."""
+
+    func: PrimFunc
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[PrimVar, ...]
+
+
+class TIRCall(NamedTuple):
+    """A call that fits: its tensors, its results, and what the PrimFunc's shape variables are."""
+
+    gvar: GlobalVar
+    signature: TIRSignature
+    args: tuple[Expr, ...]
+    result: StructInfo
+    sizes: dict[PrimVar, PrimExpr]
+    integers: tuple[PrimExpr, ...]
+
+
+class TIRCalls:
+    """The calls of the PrimFuncs of a module."""
+
+    def __init__(self, mod: IRModule) -> None:
+        self._mod = mod
+        self._signatures: dict[str, TIRSignature | None] = {}
+
+    def signature(self, gvar: GlobalVar) -> TIRSignature | None:
+        """The buffers and scalars of a PrimFunc; None for all else, and for strided buffers."""
+        name = gvar.name_hint
+        if name not in self._signatures:
+            func = self._mod.functions.get(gvar)
+            found = _signature(func) if isinstance(func, PrimFunc) else None
+            self._signatures[name] = found
+        return self._signatures[name]
+
+    def match(self, value: Expr) -> TIRCall | None:
+        """A `call_tir` that fits; None for all else."""
+        if value.__class__ is not Call or value.op != call_tir.op:
+            return None
+        assert isinstance(value, Call)
+        gvar, held, *rest = value.args
+        if not isinstance(gvar, GlobalVar) or not isinstance(held, Tuple):
+            return None
+        signature = self.signature(gvar)
+        result = _result_of(value)
+        results = tensors_of(result)
+        integers = _integers(rest)
+        if signature is None or results is None or integers is None:
+            return None
+        infos = [_tensor_info(arg) for arg in held.fields]
+        sizes = _match(signature, [*infos, *results], integers)
+        if sizes is None:
+            return None
+        return TIRCall(gvar, signature, held.fields, result, sizes, integers)
+
+
+def _signature(func: PrimFunc) -> TIRSignature | None:
+    buffers = tuple([func.buffer_map[p] for p in func.params if p in func.buffer_map])
+    scalars = tuple([p for p in func.params if p not in func.buffer_map])
+    if func.ret_type is not None or any(p.dtype.kind == "handle" for p in scalars):
+        return None
+    if not all(map(_is_plain, buffers)) or len({b.data for b in buffers}) < len(buffers):
+        return None
+    return TIRSignature(func, buffers, scalars)
+
+
+def _is_plain(buffer: Buffer) -> bool:
+    """True if a buffer is compact memory of its own, which any other can be in the place of."""
+    offset = buffer.elem_offset
+    return (
+        not buffer.strides
+        and (offset is None or (isinstance(offset, IntImm) and offset.value == 0))
+        and str(buffer.scope) == "global"
+        and buffer.buffer_type == "default"
+        and not buffer.axis_separators
+    )
+
+
+def _result_of(call: Call) -> StructInfo:
+    infos = call.sinfo_args
+    return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
+
+
+def tensors_of(result: StructInfo) -> list[TensorStructInfo] | None:
+    """The tensors of a result, one or a tuple of them; None for anything else."""
+    match result:
+        case TensorStructInfo():
+            return [result]
+        case TupleStructInfo(fields):
+            tensors = [field for field in fields if isinstance(field, TensorStructInfo)]
+            return tensors if len(tensors) == len(fields) else None
+    return None
+
+
+def _tensor_info(arg: Expr) -> TensorStructInfo | None:
+    info: StructInfo | None = None
+    if isinstance(arg, Var):
+        info = arg.struct_info
+    elif isinstance(arg, Constant):
+        info = struct_info_of_leaf(arg)
+    return info if isinstance(info, TensorStructInfo) else None
+
+
+def _integers(rest: Sequence[Expr]) -> tuple[PrimExpr, ...] | None:
+    if not rest:
+        return ()
+    shape = rest[0]
+    return shape.values if isinstance(shape, ShapeExpr) and len(rest) == 1 else None
+
+
+def _match(
+    signature: TIRSignature, infos: Sequence[TensorStructInfo | None], integers: Sequence[PrimExpr]
+) -> dict[PrimVar, PrimExpr] | None:
+    """The sizes of a call for the variables of a PrimFunc; None where they are not certain."""
+    if len(infos) != len(signature.buffers) or len(integers) != len(signature.scalars):
+        return None
+    if len({info.vdevice for info in infos if info is not None and info.vdevice}) > 1:
+        return None
+    sizes: dict[PrimVar, PrimExpr] = dict(zip(signature.scalars, integers))
+    later: list[tuple[PrimExpr, PrimExpr]] = []
+    for buffer, info in zip(signature.buffers, infos):
+        dims = None if info is None else info.dims
+        if info is None or dims is None or info.dtype is not buffer.dtype:
+            return None
+        if len(dims) != len(buffer.shape):
+            return None
+        for own, dim in zip(buffer.shape, dims):
+            if isinstance(own, PrimVar) and own not in sizes:
+                sizes[own] = dim
+            elif own is not dim:
+                later.append((own, dim))
+    if any(own.dtype is not size.dtype for own, size in sizes.items()):
+        return None
+    return sizes if all(_is_same(own, dim, sizes) for own, dim in later) else None
+
+
+def _is_same(own: PrimExpr, dim: PrimExpr, sizes: Sizes) -> bool:
+    if own.__class__ is IntImm and dim.__class__ is IntImm:
+        return own.value == dim.value
+    known = sizes.get(own) if isinstance(own, PrimVar) else None
+    if known is None:
+        if any(var not in sizes for var in free_vars(own)):
+            return False
+        known = substitute(own, sizes)
+    return known is dim or prove_equal(known, dim) is YES
