@@ -43,7 +43,7 @@ def report_as(namespace: str) -> Callable[[F], F]:
             try:
                 return function(*args, **kwargs)
             except UnplacedError as error:
-                callee = f"{namespace}.{function.__name__}"
+                callee = f"{namespace}.{told.__name__}"
                 raise error.as_diagnostic_error(callee, caller_span()) from None
 
         return told  # type: ignore[return-value]

@@ -44,31 +44,31 @@ DTYPES = (
 OF_CONDITIONS = frozenset({prim.Add, prim.Mul, prim.Min, prim.Max})
 
 __all__ = [
-    "compute", "extern", "placeholder", "reduce_axis", "shape_of", "size_var", "tag_scope",
-    "thread_axis", "var",
+    "compute", "dtype_of", "extern", "placeholder", "reduce_axis", "shape_of", "size_var",
+    "tag_scope", "thread_axis", "var",
 ]  # fmt: skip
 
 
 @report_as("te")
 def var(name: str = "tindex", dtype: str = "int32") -> Var:
     """A new variable of a scalar, a dimension for example."""
-    return Var.make(name, _dtype(dtype))
+    return Var.make(name, dtype_of(dtype))
 
 
 @report_as("te")
 def size_var(name: str = "size", dtype: str = "int32") -> SizeVar:
     """A new variable of a dimension, which is not negative."""
-    return SizeVar.make(name, _dtype(dtype))
+    return SizeVar.make(name, dtype_of(dtype))
 
 
-def _dtype(dtype: Any) -> DataType:
-    """A dtype by its name; raises `OperandError` for what is none."""
+def dtype_of(dtype: Any, operand: str = "dtype") -> DataType:
+    """A dtype by its name; raises `OperandError`, which blames `operand`, for what is none."""
     try:
         return DataType(dtype)
     except (TypeError, ValueError):
         near = nearest(str(dtype), DTYPES)
         raise OperandError(
-            "dtype", f"is {dtype!r}", code="RX0502", message=f"{dtype!r} is not a dtype",
+            operand, f"is {dtype!r}", code="RX0502", message=f"{dtype!r} is not a dtype",
             help=did_you_mean(near, 'write for example `"float32"`', '"'),
         ) from None  # fmt: skip
 
@@ -88,7 +88,7 @@ def placeholder(shape: Any, dtype: Any = None, name: str = "placeholder") -> Ten
 
     Raises `OperandError` for a shape that is none.
     """
-    element = _dtype("float32" if dtype is None else dtype)
+    element = dtype_of("float32" if dtype is None else dtype)
     return PlaceholderOp(name, "", Attrs(), [(shape_of(shape), element)]).output(0)
 
 
@@ -341,9 +341,9 @@ def _buffer_like(tensor: Tensor) -> Buffer:
 def _dtypes(dtype: Any, inputs: Sequence[Tensor], count: int) -> list[DataType]:
     """The dtypes of the results, from what is said or from inputs of one dtype."""
     if isinstance(dtype, (tuple, list)):
-        return [_dtype(d) for d in dtype]
+        return [dtype_of(d) for d in dtype]
     if dtype is not None:
-        return [_dtype(dtype)] * count
+        return [dtype_of(dtype)] * count
     known = {t.dtype for t in inputs}
     if len(known) != 1:
         raise OperandError(

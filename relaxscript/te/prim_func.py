@@ -32,9 +32,10 @@ def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimF
 
     Those that are placeholders are read, the others written; tensors between them are in buffers
     of their own. With `index_dtype_override` every loop and index is of that dtype. Raises
-    `OperandError` for what is no tensor, and for a placeholder that is no parameter.
+    `OperandError` for what is no tensor, and for a placeholder or a variable that is no parameter.
     """
     tensors = _tensors(ops)
+    _check_variables(tensors)
     dtype = None if index_dtype_override is None else DataType(index_dtype_override)
     function = prim_func_of(tensors, "main", index_dtype=dtype)
     check_indices(function, "ops")
@@ -48,6 +49,20 @@ def check_indices(function: PrimFunc, operand: str) -> None:
             operand, "leaves a tensor", code="RX0503", message=found.message,
             help="choose by `te.if_then_else(condition, element, 0.0)` where there is none",
         )  # fmt: skip
+
+
+def _check_variables(params: Sequence[Tensor | Var]) -> None:
+    """Refuse a variable that has no value: no parameter is it, or has it as a dimension."""
+    known = {param for param in params if isinstance(param, Var)}
+    tensors = [param for param in params if isinstance(param, Tensor)]
+    known |= {dim for tensor in tensors for dim in tensor.shape if isinstance(dim, Var)}
+    for var in variables_of(tensors):
+        if var not in known:
+            raise OperandError(
+                "ops", f"has no `{var.name}`", code="RX0501",
+                message=f"the variable `{var.name}` is no parameter, and no dimension of one",
+                help=f"add `{var.name}` to the list; an axis is reduced where it is read",
+            )  # fmt: skip
 
 
 def _tensors(ops: Any) -> list[Tensor]:

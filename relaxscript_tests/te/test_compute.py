@@ -340,6 +340,10 @@ SIZE = te.placeholder((1,), "int64", name="size")
             "the placeholder `x` is read, and is no parameter",
         ),
         (
+            lambda x: te.create_prim_func([x, te.compute((4,), lambda i: x[i, te.var("m")])]),
+            "the variable `m` is no parameter, and no dimension of one",
+        ),
+        (
             lambda x: te.create_prim_func([x, te.compute((4, 3), lambda i, j: x[i + 1, j])]),
             "`x` has no element 4 here: axis 0 has extent 4",
         ),

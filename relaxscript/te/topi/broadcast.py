@@ -13,7 +13,6 @@ from typing import Any
 
 from relaxscript.arith import YES, format_expr, prove_equal
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
 from relaxscript.ir.tir import Buffer
@@ -21,6 +20,7 @@ from relaxscript.te import element
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.tensor import TENSOR_OPERATORS, Tensor, TensorSlice, as_element
 
+from .operands import topi_function
 from .tag import BROADCAST
 
 __all__ = [
@@ -118,7 +118,7 @@ def _operand(value: Any) -> Any:
     return as_element(value)
 
 
-@report_as("topi")
+@topi_function
 def broadcast_to(data: Tensor, shape: Sequence[Any]) -> Any:
     """A tensor repeated along axes of size 1, and along further axes before its own."""
     wanted = shape_of(shape)
@@ -135,7 +135,7 @@ def broadcast_to(data: Tensor, shape: Sequence[Any]) -> Any:
 
 
 def _binary(name: str, function: Callable[[Any, Any], Any], doc: str) -> Callable[..., Any]:
-    @report_as("topi")
+    @topi_function
     def binary(lhs: Any, rhs: Any) -> Any:
         return elementwise(f"topi.{name}", function, (lhs, rhs), f"T_{name}")
 

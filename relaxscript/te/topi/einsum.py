@@ -8,7 +8,6 @@ from typing import Any
 from relaxscript.arith import NO, YES, format_expr, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te import reduction
@@ -16,6 +15,7 @@ from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
 
 from .broadcast import is_one, repeated
+from .operands import topi_function
 
 __all__ = ["einsum"]
 
@@ -24,7 +24,7 @@ ELLIPSIS = "..."
 Label = str | int
 
 
-@report_as("topi")
+@topi_function
 def einsum(subscripts: str, *operand: Tensor) -> Any:
     """The sums of products that `subscripts` describes, such as "ij,jk->ik"; see `R.einsum`.
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.dtypes import DataType
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te import element
-from relaxscript.te.tensor import TENSOR_OPERATORS
+from relaxscript.te.compute import dtype_of
+from relaxscript.te.tensor import TENSOR_OPERATORS, as_element
 
 from .broadcast import elementwise
+from .operands import topi_function
 from .tag import ELEMWISE
 
 __all__ = [
@@ -60,7 +60,7 @@ __all__ = [
 
 
 def _unary(name: str, function: Callable[[Any], Any], doc: str) -> Callable[..., Any]:
-    @report_as("topi")
+    @topi_function
     def unary(x: Any) -> Any:
         return elementwise(f"topi.{name}", function, (x,), f"T_{name}", ELEMWISE)
 
@@ -111,21 +111,26 @@ trunc = _intrinsic("trunc", "The elements without what is behind the point.")
 TENSOR_OPERATORS["~"] = bitwise_not
 
 
-@report_as("topi")
+@topi_function
 def clip(x: Any, a_min: Any, a_max: Any) -> Any:
     """The elements, those below `a_min` and above `a_max` replaced by these."""
+    # A plain number takes the dtype of the elements.
+    bounds = [
+        bound if isinstance(bound, (bool, int, float)) else as_element(bound)
+        for bound in (a_min, a_max)
+    ]
 
     def bounded(e: PrimExpr) -> PrimExpr:
-        low, high = (prim.like(bound, e) for bound in (a_min, a_max))
+        low, high = (prim.like(bound, e) for bound in bounds)
         return element.clip(e, low, high)
 
     return elementwise("topi.clip", bounded, (x,), "compute", ELEMWISE)
 
 
-@report_as("topi")
+@topi_function
 def cast(x: Any, dtype: Any, span: Any = None) -> Any:
     """The elements in another dtype, with C's rules."""
-    wanted = DataType(dtype)
+    wanted = dtype_of(dtype)
     return elementwise("topi.cast", lambda e: prim.cast(e, wanted), (x,), "T_cast", ELEMWISE)
 
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
-from relaxscript.te.compute import shape_of
+from relaxscript.te.compute import dtype_of, shape_of
 from relaxscript.te.element import equal, maximum, minimum, select
 from relaxscript.te.tensor import Tensor, as_element
 
 from .broadcast import broadcast_indices, broadcast_shapes
+from .operands import IndexTensor, topi_function
 from .transform import axis_in, injective, number, size_of, unravel
 
 __all__ = [
@@ -63,9 +62,13 @@ def _within(index: PrimExpr, size: PrimExpr, mode: str) -> PrimExpr:
     return index
 
 
-@report_as("topi")
+@topi_function
 def take(
-    a: Tensor, indices: Any, axis: int | None = None, batch_dims: int = 0, mode: str = "fast"
+    a: Tensor,
+    indices: IndexTensor | PrimExpr | int,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    mode: str = "fast",
 ) -> Tensor:
     """The parts of a tensor at indices along an axis; without one, of its elements in their order.
 
@@ -103,8 +106,8 @@ def take(
     return injective(shape, element, "T_take")
 
 
-@report_as("topi")
-def gather(data: Tensor, axis: int, indices: Tensor) -> Tensor:
+@topi_function
+def gather(data: Tensor, axis: int, indices: IndexTensor) -> Tensor:
     """For each of the indices the element of `data` at it along an axis."""
     place = axis_in("topi.gather", axis, data.ndim)
     if indices.ndim != data.ndim:
@@ -120,8 +123,8 @@ def gather(data: Tensor, axis: int, indices: Tensor) -> Tensor:
     return injective(indices.shape, element, "T_gather")
 
 
-@report_as("topi")
-def gather_nd(a: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
+@topi_function
+def gather_nd(a: Tensor, indices: IndexTensor, batch_dims: int = 0) -> Tensor:
     """The parts of a tensor at places, of which the first axis of `indices` holds the indices.
 
     The first `batch_dims` axes of the tensor are the first ones of the places.
@@ -160,8 +163,8 @@ def at_places(a: Tensor, places: Sequence[Any], dims: Sequence[PrimExpr], batch:
     return injective((*dims, *a.shape[batch + depth :]), element, "T_gather_nd")
 
 
-@report_as("topi")
-def index_tensor(data: Tensor, indices: Sequence[Tensor]) -> Tensor:
+@topi_function
+def index_tensor(data: Tensor, indices: Sequence[IndexTensor]) -> Tensor:
     """The parts of a tensor at indices along its first axes, a tensor for each; they broadcast."""
     if not 0 < len(indices) <= data.ndim:
         raise OperandError(
@@ -178,19 +181,19 @@ def broadcast_places(indices: Sequence[Tensor], shape: Sequence[PrimExpr]) -> li
     return [lambda *i, t=t: t[broadcast_indices(t, i, shape)] for t in indices]
 
 
-@report_as("topi")
-def adv_index(data: Tensor, indices: Sequence[Tensor]) -> Tensor:
+@topi_function
+def adv_index(data: Tensor, indices: Sequence[IndexTensor]) -> Tensor:
     """The same as `index_tensor`: numpy's indexing by tensors."""
     return index_tensor(data, indices)
 
 
-@report_as("topi")
+@topi_function
 def one_hot(
-    indices: Tensor, on_value: Any, off_value: Any, depth: int, axis: int, dtype: str
+    indices: IndexTensor, on_value: Any, off_value: Any, depth: int, axis: int, dtype: str
 ) -> Tensor:
     """A new axis of `depth` elements: `on_value` at each of the indices, `off_value` elsewhere."""
     place = axis_in("topi.one_hot", axis, indices.ndim + 1)
-    element_type = DataType(dtype)
+    element_type = dtype_of(dtype)
     on, off = (
         prim.cast(e, element_type) if isinstance(e, PrimExpr) else prim.const(e, element_type)
         for e in (on_value, off_value)
@@ -205,8 +208,8 @@ def one_hot(
     return injective(dims, element, "T_one_hot")
 
 
-@report_as("topi")
-def unravel_index(indices: Tensor, shape: Any) -> Tensor:
+@topi_function
+def unravel_index(indices: IndexTensor, shape: Any) -> Tensor:
     """The indices of elements of a shape, along a new first axis, by their numbers.
 
     The numbers count in row-major order; they are a tensor of rank 0 or 1.

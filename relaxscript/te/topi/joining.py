@@ -10,7 +10,6 @@ from typing import Any
 
 from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
@@ -18,6 +17,7 @@ from relaxscript.te.compute import shape_of
 from relaxscript.te.element import maximum, minimum
 from relaxscript.te.tensor import Tensor
 
+from .operands import topi_function
 from .transform import axis_in, injective, number
 
 __all__ = ["concatenate", "meshgrid", "split", "stack"]
@@ -48,7 +48,7 @@ def _sums(dims: Sequence[PrimExpr]) -> list[PrimExpr]:
     return found
 
 
-@report_as("topi")
+@topi_function
 def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
     """The tensors one after the other along an axis."""
     first = _first("topi.concatenate", a_tuple)
@@ -69,7 +69,7 @@ def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
     return injective(dims, element, "T_concat")
 
 
-@report_as("topi")
+@topi_function
 def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """The tensors, all of one shape, one after the other along a new axis."""
     first = _first("topi.stack", tensors)
@@ -115,7 +115,7 @@ def _require_alike(
 # ---------------------------------------------------------------- splitting
 
 
-@report_as("topi")
+@topi_function
 def split(ary: Tensor, indices_or_sections: int | Sequence[Any], axis: int = 0) -> list[Tensor]:
     """Consecutive parts of a tensor along an axis: a number of them, or where each begins.
 
@@ -167,7 +167,7 @@ def parts_of(
 # ---------------------------------------------------------------- grids
 
 
-@report_as("topi")
+@topi_function
 def meshgrid(a_tuple: Sequence[Tensor], indexing: str) -> list[Tensor]:
     """For each row of numbers a tensor over the grid of all of them, which varies along its axis.
 

@@ -8,7 +8,6 @@ from typing import Any
 from relaxscript.arith import NO, format_expr, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te import reduction
@@ -17,6 +16,7 @@ from relaxscript.te.tensor import Tensor
 
 from .broadcast import broadcast_shapes, repeated
 from .elementwise import cast
+from .operands import topi_function
 
 __all__ = ["matmul"]
 
@@ -28,7 +28,7 @@ def rounded(tensor: Tensor, dtype: DataType) -> Tensor:
     return tensor if tensor.dtype is dtype else cast(tensor, dtype)
 
 
-@report_as("topi")
+@topi_function
 def matmul(a: Tensor, b: Tensor, transp_a: bool = False, transp_b: bool = False) -> Any:
     """The products of matrices, of which either may be transposed.
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from relaxscript.arith import NO, format_expr, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
+from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te.tensor import Tensor
+from relaxscript.tir_builder import describe
 
-__all__ = ["require_dims", "require_dtype"]
+__all__ = ["IndexTensor", "require_dims", "require_dtype", "topi_function"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+# A tensor whose elements are integers; as an annotation it is checked when the function is called.
+IndexTensor: TypeAlias = Tensor
 
 
 def require_dims(
@@ -45,3 +54,96 @@ def require_dtype(callee: str, name: str, dtype: DataType, accepts: str) -> None
             name, f"is {dtype}", code="RX0502",
             message=f"`{callee}` takes {kind} as `{name}`, not {dtype}",
         )  # fmt: skip
+
+
+class Kind(NamedTuple):
+    """What an annotation of a parameter admits: the words for it, and the test.
+
+    For a list, also what each element of it is.
+    """
+
+    words: str
+    admits: Callable[[Any], bool]
+    element: Any = None
+
+
+def _of(*classes: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, classes)
+
+
+def _list_of(words: str, element: Kind) -> Kind:
+    def admits(value: Any) -> bool:
+        return isinstance(value, (list, tuple)) and all(map(element.admits, value))
+
+    return Kind(f"a list of {words}", admits, element)
+
+
+TENSOR = Kind("a tensor", _of(Tensor))
+INDICES = Kind("a tensor of integers", lambda e: isinstance(e, Tensor) and e.dtype.is_integer)
+INTEGER = Kind("an integer", _of(Integral))
+KINDS: Mapping[str, Kind] = {
+    "Tensor": TENSOR,
+    "IndexTensor": INDICES,
+    "Sequence[Tensor]": _list_of("tensors", TENSOR),
+    "Sequence[IndexTensor]": _list_of("tensors of integers", INDICES),
+    "Sequence[int]": _list_of("integers", INTEGER),
+    "Sequence[Any]": Kind("a list", _of(list, tuple)),
+    "PrimExpr": Kind("a scalar", _of(PrimExpr)),
+    "str": Kind("a string", _of(str)),
+    "int": INTEGER,
+    "bool": Kind("True or False", _of(Integral)),
+    "float": Kind("a number", _of(Real)),
+    "Mapping[str, Any]": Kind("a dictionary", _of(Mapping)),
+    "None": Kind("None", _of(type(None))),
+}
+
+
+def topi_function(function: F) -> F:
+    """Call a function `topi.f` in messages, and refuse arguments that are not what it declares.
+
+    A parameter that is declared as `Any` takes what the function itself makes of it.
+    """
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    inside = function.__module__.split(".")[3:-1]
+    namespace = ".".join(["topi", *inside])
+    checked: dict[str, tuple[Kind, ...]] = {}
+    for name, annotation in function.__annotations__.items():
+        parts = annotation.split(" | ")
+        if name != "return" and all(part in KINDS for part in parts):
+            checked[name] = tuple(KINDS[part] for part in parts)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for name, value in _given(names, args, kwargs):
+            kinds = checked.get(name)
+            if kinds is not None and not any(kind.admits(value) for kind in kinds):
+                # A function of a table gets its name after it is decorated.
+                raise _another_kind(f"{namespace}.{public.__name__}", name, value, kinds)
+        return function(*args, **kwargs)
+
+    public = report_as(namespace)(called)
+    return public  # type: ignore[return-value]
+
+
+def _given(
+    names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """The arguments with the names of their parameters; too many are for the call to refuse."""
+    yield from zip(names, args)
+    yield from kwargs.items()
+
+
+def _another_kind(callee: str, name: str, value: Any, kinds: Sequence[Kind]) -> OperandError:
+    for element in (kind.element for kind in kinds if kind.element is not None):
+        if isinstance(value, (list, tuple)):
+            place = next(k for k, part in enumerate(value) if not element.admits(part))
+            return _another_kind(callee, f"{name}[{place}]", value[place], [element])
+    wanted = " or ".join(kind.words for kind in kinds)
+    given, help = describe(value), None
+    if isinstance(value, Tensor):
+        given = f"the tensor `{value.name}` of {value.dtype}"
+        help = f"write `[{value.name}]`" if any(kind.admits([value]) for kind in kinds) else None
+    return OperandError(
+        name, f"is {given}", code="RX0103", nature="type", help=help,
+        message=f"`{callee}` takes {wanted} as `{name}`, not {given}",
+    )  # fmt: skip

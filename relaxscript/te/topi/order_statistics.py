@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
 from relaxscript.te import reduction as rules
 from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor
 
-from .operands import require_dtype
+from .operands import require_dtype, topi_function
 from .reduction import axes_of, reduced
 from .sorting import order_along
 from .transform import injective, reshape, size_of
@@ -20,7 +19,7 @@ from .transform import injective, reshape, size_of
 __all__ = ["median"]
 
 
-@report_as("topi")
+@topi_function
 def median(data: Tensor, axis: int | None = None, keepdims: bool = False) -> Any:
     """The element in the middle of the order of all elements; of two in the middle the lower one.
 

@@ -14,7 +14,6 @@ from typing import Any
 from relaxscript.arith import YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, cast, const
 from relaxscript.ir.tir import IterVar
@@ -24,6 +23,7 @@ from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import describe
 
 from .broadcast import is_one
+from .operands import topi_function
 from .places import place_of_extreme
 from .tag import COMM_REDUCE, COMM_REDUCE_IDX
 
@@ -43,13 +43,8 @@ def accumulator(dtype: DataType) -> DataType:
 def axes_of(callee: str, data: Tensor, axis: Any) -> tuple[int, ...]:
     """The axes of a tensor that are named, all for None, counted from 0 and in order.
 
-    Raises `OperandError` for one that is not there, and for what is no tensor or no axis.
+    Raises `OperandError` for one that is not there, and for what is no axis.
     """
-    if not isinstance(data, Tensor):
-        raise OperandError(
-            "data", f"is {describe(data)}", code="RX0501",
-            message=f"`{callee}` takes a tensor, this is {describe(data)}",
-        )  # fmt: skip
     if axis is None:
         return tuple(range(data.ndim))
     named = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -104,7 +99,7 @@ def rounded(tensor: Tensor, dtype: DataType) -> Tensor:
 
 
 def _reduction(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    @report_as("topi")
+    @topi_function
     def reduction(data: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
         axes = axes_of(f"topi.{name}", data, axis)
         wide = accumulator(data.dtype) if name in ("sum", "prod") else data.dtype
@@ -120,7 +115,7 @@ def _reduction(name: str, rule: Callable[..., Any], doc: str) -> Callable[..., A
 
 
 def _extreme(name: str, largest: bool, doc: str) -> Callable[..., Any]:
-    @report_as("topi")
+    @topi_function
     def place(
         data: Tensor, axis: Any = None, keepdims: bool = False, select_last_index: bool = False
     ) -> Tensor:
@@ -168,7 +163,7 @@ argmin = _extreme(
 )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def collapse_sum(data: Tensor, target_shape: Sequence[Any]) -> Tensor:
     """The sums over the axes along which a tensor of `target_shape` is repeated to be like `data`.
 

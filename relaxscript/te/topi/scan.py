@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import BufferLoad, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.te.compute import extern
+from relaxscript.te.compute import dtype_of, extern
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder
 
-from .operands import require_dtype
+from .operands import require_dtype, topi_function
 from .reduction import accumulator, axes_of, rounded
 
 __all__ = ["cumprod", "cumsum"]
@@ -28,11 +27,11 @@ Combine = Callable[[PrimExpr, PrimExpr], PrimExpr]
 
 
 def _scan(name: str, combine: Combine, identity: int, doc: str) -> Callable[..., Any]:
-    @report_as("topi")
+    @topi_function
     def scan(
         data: Tensor, axis: int | None = None, dtype: Any = None, exclusive: bool | None = None
     ) -> Tensor:
-        wanted = DataType(dtype) if dtype else data.dtype
+        wanted = dtype_of(dtype) if dtype else data.dtype
         require_dtype(f"topi.{name}", "dtype" if dtype else "data", wanted, "number")
         (along,) = (None,) if axis is None else axes_of(f"topi.{name}", data, axis)
         loops = _Loops(data, along, wanted, combine, identity)

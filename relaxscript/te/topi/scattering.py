@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
@@ -25,6 +24,7 @@ from relaxscript.tir_builder import TIRBuilder
 
 from .broadcast import broadcast_indices, broadcast_shapes
 from .gathering import from_start, place_depth
+from .operands import IndexTensor, topi_function
 from .transform import axis_in, injective, number
 
 __all__ = [
@@ -90,9 +90,9 @@ def _repeated(buffer: Buffer, indices: Indices, shape: Sequence[PrimExpr]) -> Pr
     return load(buffer, *broadcast_indices(buffer, indices, shape))
 
 
-@report_as("topi")
+@topi_function
 def scatter_elements(
-    data: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "update"
+    data: Tensor, indices: IndexTensor, updates: Tensor, axis: int = 0, reduction: str = "update"
 ) -> Tensor:
     """A tensor with each update at its index along an axis.
 
@@ -109,8 +109,8 @@ def scatter_elements(
     return scatter(data, [indices], updates, indices.shape, place, combine, "scatter_elements")
 
 
-@report_as("topi")
-def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, mode: str) -> Tensor:
+@topi_function
+def scatter_nd(data: Tensor, indices: IndexTensor, updates: Tensor, mode: str) -> Tensor:
     """A tensor with parts put at places, of which the first axis of `indices` holds the indices.
 
     `mode` is as `reduction` of `scatter_elements`.
@@ -143,9 +143,9 @@ def put_at_places(
     return scatter(data, [indices], updates, whole, place, combine, "scatter_nd")
 
 
-@report_as("topi")
+@topi_function
 def index_put(
-    data: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
+    data: Tensor, indices: Sequence[IndexTensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """A tensor with values at indices along its first axes, a tensor for each; they broadcast.
 
@@ -165,9 +165,9 @@ def index_put(
     return scatter(data, indices, values, whole, place, combine, "index_put")
 
 
-@report_as("topi")
+@topi_function
 def sparse_to_dense(
-    sparse_indices: Tensor, output_shape: Any, sparse_values: Tensor, default_value: Any = 0
+    sparse_indices: IndexTensor, output_shape: Any, sparse_values: Tensor, default_value: Any = 0
 ) -> Tensor:
     """A tensor of one value, with others at some places.
 
@@ -192,7 +192,7 @@ def sparse_to_dense(
     )
 
 
-@report_as("topi")
+@topi_function
 def matrix_set_diag(
     data: Tensor, diagonal: Tensor, k: int | tuple[int, int] = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:

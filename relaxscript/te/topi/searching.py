@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.te.compute import extern, load
+from relaxscript.te.compute import dtype_of, extern, load
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder, make_buffer
+
+from .operands import topi_function
 
 __all__ = ["searchsorted"]
 
@@ -25,7 +25,7 @@ def is_less(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     return prim.Or.make(prim.LT.make(a, b), only_b_is_nan)
 
 
-@report_as("topi")
+@topi_function
 def searchsorted(
     sorted_sequence: Tensor, values: Tensor, right: bool = False, out_dtype: str = "int64"
 ) -> Tensor:
@@ -39,7 +39,7 @@ def searchsorted(
             also={"values": f"has rank {values.ndim}"},
             message="`topi.searchsorted` takes one row, or as many axes as the values have",
         )  # fmt: skip
-    dtype = DataType(out_dtype)
+    dtype = dtype_of(out_dtype, "out_dtype")
 
     def statements(ins: Sequence[Buffer], outs: Sequence[Buffer]) -> Stmt:
         row, given = ins

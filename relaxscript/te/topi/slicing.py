@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
@@ -21,6 +20,7 @@ from relaxscript.te.compute import shape_of
 from relaxscript.te.element import equal, maximum, minimum
 from relaxscript.te.tensor import Tensor, as_element
 
+from .operands import topi_function
 from .transform import axis_in, injective, number
 
 __all__ = [
@@ -89,7 +89,7 @@ def _from_start(size: PrimExpr, bound: PrimExpr) -> PrimExpr:
     return size + bound if isinstance(bound, IntImm) and bound.value < 0 else bound
 
 
-@report_as("topi")
+@topi_function
 def strided_slice(
     a: Tensor, begin: Sequence[Any], end: Sequence[Any], strides: Sequence[int] | None = None,
     axes: Sequence[int] | None = None, slice_mode: str = "end", assume_inbound: bool = True,
@@ -147,7 +147,7 @@ def sliced(a: Tensor, dims: Sequence[PrimExpr], parts: dict[int, Slice]) -> Tens
     return injective(dims, element, "T_strided_slice")
 
 
-@report_as("topi")
+@topi_function
 def dynamic_strided_slice(
     a: Tensor, begin: Tensor, end: Tensor, strides: Tensor, output_shape: Any
 ) -> Tensor:
@@ -177,7 +177,7 @@ def _dynamic(a: Tensor, begin: Tensor, strides: Tensor, axis: int, index: PrimEx
     return maximum(start, 0) + index * step
 
 
-@report_as("topi")
+@topi_function
 def sliding_window(
     data: Tensor, axis: int, window_shape: Sequence[int], strides: Sequence[int]
 ) -> Tensor:
@@ -208,7 +208,7 @@ def sliding_window(
 # ---------------------------------------------------------------- what a slice is replaced by
 
 
-@report_as("topi")
+@topi_function
 def strided_set(
     a: Tensor, v: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None = None
 ) -> Tensor:
@@ -253,7 +253,7 @@ def _bound(bound: PrimExpr, size: PrimExpr, step: PrimExpr) -> PrimExpr:
     )
 
 
-@report_as("topi")
+@topi_function
 def slice_scatter(
     input_tensor: Tensor, src: Tensor, start: Any, end: Any, step: int, axis: int
 ) -> Tensor:

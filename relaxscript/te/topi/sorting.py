@@ -13,16 +13,16 @@ from typing import Any
 from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.te.compute import extern, load
+from relaxscript.te.compute import dtype_of, extern, load
 from relaxscript.te.element import equal, minimum
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder, make_buffer
 
+from .operands import IndexTensor, topi_function
 from .searching import is_less
 from .transform import axis_in, injective, number
 
@@ -129,16 +129,16 @@ def as_indices(order: Tensor, dtype: DataType, dims: Any, name: str) -> Tensor:
     return injective(dims, lambda *i: prim.cast(order[i], dtype), name)
 
 
-@report_as("topi")
+@topi_function
 def sort(data: Tensor, axis: int = -1, is_ascend: bool | int = 1) -> Tensor:
     """The elements along an axis in ascending order, or in descending order."""
     along = axis_in("topi.sort", axis, data.ndim)
     return at_order(data, order_along(data, along, not is_ascend), along, data.shape, "T_sort")
 
 
-@report_as("topi")
+@topi_function
 def argsort(
-    data: Tensor, valid_count: Tensor | None = None, axis: int = -1, is_ascend: bool | int = 1,
+    data: Tensor, valid_count: IndexTensor | None = None, axis: int = -1, is_ascend: bool | int = 1,
     dtype: str = "float32",
 ) -> Tensor:  # fmt: skip
     """The indices along an axis that sort the elements, as numbers of `dtype`.
@@ -154,10 +154,10 @@ def argsort(
             message="`topi.argsort` takes a number for each row: all axes but the one to sort",
         )  # fmt: skip
     order = order_along(data, along, not is_ascend, valid_count)
-    return as_indices(order, DataType(dtype), data.shape, "T_argsort")
+    return as_indices(order, dtype_of(dtype), data.shape, "T_argsort")
 
 
-@report_as("topi")
+@topi_function
 def topk(
     data: Tensor, k: Any = 1, axis: int = -1, ret_type: str = "both", is_ascend: bool | int = False,
     dtype: str = "int64",
@@ -181,5 +181,5 @@ def topk(
     if ret_type != "indices":
         made.append(at_order(data, order, along, dims, "T_topk_values"))
     if ret_type != "values":
-        made.append(as_indices(order, DataType(dtype), dims, "T_topk_indices"))
+        made.append(as_indices(order, dtype_of(dtype), dims, "T_topk_indices"))
     return made if ret_type == "both" else made[0]

@@ -10,15 +10,15 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
 from relaxscript.ir.scalar_functions import FUNCTIONS
-from relaxscript.te.compute import compute, shape_of
+from relaxscript.te.compute import compute, dtype_of, shape_of
 from relaxscript.te.element import converted, one, select, zero
 from relaxscript.te.tensor import Tensor, as_element
 
 from .broadcast import elements
+from .operands import topi_function
 
 __all__ = ["arange", "eye", "full", "full_like", "trilu"]
 
@@ -26,13 +26,13 @@ INJECTIVE = "injective"
 _INT64, _FLOAT64 = DataType("int64"), DataType("float64")
 
 
-@report_as("topi")
+@topi_function
 def full(shape: Any, dtype: Any, fill_value: Any) -> Any:
     """A tensor of a shape whose elements are all one value, converted to `dtype`."""
-    return filled(shape_of(shape), DataType(dtype), fill_value, "T_full")
+    return filled(shape_of(shape), dtype_of(dtype), fill_value, "T_full")
 
 
-@report_as("topi")
+@topi_function
 def full_like(x: Tensor, fill_value: Any) -> Any:
     """A tensor of the shape and dtype of `x` whose elements are all one value."""
     return filled(x.shape, x.dtype, fill_value, "T_full_like")
@@ -60,7 +60,7 @@ def listed(values: Sequence[PrimExpr], dtype: DataType, name: str) -> Tensor:
     return made
 
 
-@report_as("topi")
+@topi_function
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "float32") -> Any:
     """The numbers from `start` up to `stop` in steps of `step`; with one they go from 0 up to it.
 
@@ -75,7 +75,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "float32") 
             "step", "is 0", message="a step of 0 leads nowhere", code="RX0204",
         )  # fmt: skip
     count = FUNCTIONS["max"](0 - (first - last) // by, 0)
-    return sequence((count,), first, by, DataType(dtype), "T_arange")
+    return sequence((count,), first, by, dtype_of(dtype), "T_arange")
 
 
 def _whole(name: str, value: Any) -> PrimExpr:
@@ -102,10 +102,10 @@ def sequence(
     return made
 
 
-@report_as("topi")
+@topi_function
 def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = "float32") -> Any:
     """The matrix of `n` rows and `m` columns with ones on its `k`-th diagonal, 0 elsewhere."""
-    return diagonal(shape_of((n, n if m is None else m)), as_element(k), DataType(dtype), "T_eye")
+    return diagonal(shape_of((n, n if m is None else m)), as_element(k), dtype_of(dtype), "T_eye")
 
 
 def diagonal(shape: Sequence[PrimExpr], k: PrimExpr, dtype: DataType, name: str) -> Tensor:
@@ -123,7 +123,7 @@ def _places(i: Var, j: Var, k: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     return converted(j, _INT64), converted(i, _INT64) + converted(k, _INT64)
 
 
-@report_as("topi")
+@topi_function
 def trilu(data: Tensor, k: Any, upper: bool) -> Any:
     """The matrices in the last two axes with zeros below their `k`-th diagonal, or above it.
 

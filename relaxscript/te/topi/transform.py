@@ -11,17 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.arith import NO, format_expr, prove_equal, simplify
-from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.te.compute import compute, shape_of
+from relaxscript.te.compute import compute, dtype_of, shape_of
 from relaxscript.te.element import equal, not_equal
 from relaxscript.te.tensor import Tensor
 
 from .broadcast import elementwise, is_one
 from .layouts import AxisOrder, axes_of
+from .operands import IndexTensor, topi_function
 
 __all__ = [
     "expand_dims", "expand_like", "flip", "layout_transform", "ndarray_size", "repeat", "reshape",
@@ -107,14 +106,14 @@ def with_new_axes(a: Tensor, places: Sequence[int]) -> Tensor:
     return injective(dims, element, "T_expand_dims")
 
 
-@report_as("topi")
+@topi_function
 def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
     """A tensor with `num_newaxis` axes of one element, the first of them at `axis`."""
     place = axis_in("topi.expand_dims", axis, a.ndim + 1)
     return with_new_axes(a, range(place, place + num_newaxis))
 
 
-@report_as("topi")
+@topi_function
 def expand_like(a: Tensor, shape_like: Tensor, axis: Sequence[int]) -> Tensor:
     """A tensor repeated along the axes of another that it has not, which `axis` names."""
     gone = {axis_in("topi.expand_like", k, shape_like.ndim) for k in axis}
@@ -131,7 +130,7 @@ def expand_like(a: Tensor, shape_like: Tensor, axis: Sequence[int]) -> Tensor:
     return injective(shape_like.shape, element, "T_expand_like")
 
 
-@report_as("topi")
+@topi_function
 def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """A tensor with its axes in another order, the reverse one where it is not given."""
     order = list(reversed(range(a.ndim))) if axes is None else list(axes)
@@ -153,7 +152,7 @@ def permuted(a: Tensor, order: Sequence[int]) -> Tensor:
     return injective([a.shape[axis] for axis in order], element, "T_transpose")
 
 
-@report_as("topi")
+@topi_function
 def squeeze(a: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
     """A tensor without some axes of one element; without all such where none is named."""
     if axis is None:
@@ -186,7 +185,7 @@ def without_axes(a: Tensor, gone: Sequence[int]) -> Tensor:
     return injective(dims, element, "T_squeeze")
 
 
-@report_as("topi")
+@topi_function
 def flip(a: Tensor, axis: int = 0) -> Tensor:
     """A tensor with the elements along an axis in reverse order."""
     place = axis_in("topi.flip", axis, a.ndim)
@@ -197,9 +196,9 @@ def flip(a: Tensor, axis: int = 0) -> Tensor:
     return injective(a.shape, element, "T_flip")
 
 
-@report_as("topi")
+@topi_function
 def reverse_sequence(
-    a: Tensor, seq_lengths: Tensor | None, seq_axis: int = 1, batch_axis: int = 0
+    a: Tensor, seq_lengths: IndexTensor | None, seq_axis: int = 1, batch_axis: int = 0
 ) -> Tensor:
     """A tensor whose sequences, along `seq_axis`, are reversed as far as each is long.
 
@@ -221,7 +220,7 @@ def reverse_sequence(
 # ---------------------------------------------------------------- other shapes
 
 
-@report_as("topi")
+@topi_function
 def reshape(a: Tensor, newshape: Any) -> Tensor:
     """The elements of a tensor, in row-major order, in another shape of as many elements."""
     dims = shape_of(newshape)
@@ -258,7 +257,7 @@ def _common(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> int:
     return min(len(a), len(b))
 
 
-@report_as("topi")
+@topi_function
 def repeat(a: Tensor, repeats: int, axis: int | None = None) -> Tensor:
     """A tensor with each element along an axis several times; of all elements where None."""
     _require_count("topi.repeat", "repeats", repeats)
@@ -278,7 +277,7 @@ def repeat(a: Tensor, repeats: int, axis: int | None = None) -> Tensor:
     return injective(dims, element, "T_repeat")
 
 
-@report_as("topi")
+@topi_function
 def tile(a: Tensor, reps: int | Sequence[int]) -> Tensor:
     """A tensor beside itself, as often along each of its last axes as `reps` says."""
     counts = [reps] if isinstance(reps, int) else list(reps)
@@ -318,7 +317,7 @@ def _require_count(callee: str, parameter: str, count: int) -> None:
         )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def layout_transform(
     array: Tensor, src_layout: str, dst_layout: str, schedule_rule: str = "None"
 ) -> Tensor:
@@ -359,7 +358,7 @@ def layout_transform(
 # ---------------------------------------------------------------- conditions, and what a shape is
 
 
-@report_as("topi")
+@topi_function
 def where(condition: Any, x: Any, y: Any) -> Any:
     """The elements of `x` where a condition holds, else those of `y`; all three broadcast."""
 
@@ -370,9 +369,9 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return elementwise("topi.where", choose, (condition, x, y), "T_where")
 
 
-@report_as("topi")
+@topi_function
 def sequence_mask(
-    data: Tensor, valid_length: Tensor, mask_value: float = 0, axis: int = 0
+    data: Tensor, valid_length: IndexTensor, mask_value: float = 0, axis: int = 0
 ) -> Tensor:
     """A tensor of sequences along axis 0 or 1, of which all behind each length is `mask_value`.
 
@@ -391,10 +390,10 @@ def sequence_mask(
     return injective(data.shape, element, "T_sequence_mask")
 
 
-@report_as("topi")
+@topi_function
 def shape(array: Tensor, dtype: str = "int32") -> Tensor:
     """The dimensions of a tensor, as a row of numbers."""
-    sizes = [prim.cast(size, DataType(dtype)) for size in array.shape]
+    sizes = [prim.cast(size, dtype_of(dtype)) for size in array.shape]
 
     def element(i: Any) -> Any:
         found = sizes[0]
@@ -407,8 +406,8 @@ def shape(array: Tensor, dtype: str = "int32") -> Tensor:
     return injective([number(len(sizes))], element, "T_shape")
 
 
-@report_as("topi")
+@topi_function
 def ndarray_size(array: Tensor, dtype: str = "int32") -> Tensor:
     """The number of elements of a tensor, as a tensor of rank 0."""
-    total = prim.cast(size_of(array.shape), DataType(dtype))
+    total = prim.cast(size_of(array.shape), dtype_of(dtype))
     return injective([], lambda: total, "ndarray_size")

@@ -12,7 +12,6 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS
@@ -21,6 +20,7 @@ from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, unpack
 from relaxscript.te.topi.nn.windows import SPATIAL
+from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tensor import INJECTIVE
 
 from .interpolation import (
@@ -125,7 +125,7 @@ def _held(place: PrimExpr, length: PrimExpr, padding: str, aligned: bool) -> Pri
     return prim.Max(prim.Min(place, length - 1), zero)
 
 
-@report_as("topi")
+@topi_function
 def grid_sample(
     data: Tensor, grid: Tensor, method: str = "bilinear", layout: str = "NCHW",
     padding_mode: str = "zeros", align_corners: bool = True,
@@ -186,7 +186,7 @@ def _coordinate(i: PrimExpr, size: PrimExpr, aligned: bool) -> PrimExpr:
     return (place * 2 + 1 - length) / prim.Max(length, one)
 
 
-@report_as("topi")
+@topi_function
 def affine_grid(data: Tensor, target_shape: Any, align_corners: bool = True) -> Any:
     """The grid of the places to which affine maps take images; see `R.image.affine_grid`.
 

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 from relaxscript.arith import YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
-from relaxscript.te.compute import compute
+from relaxscript.te.compute import compute, dtype_of
 from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor, as_element
 from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, plain_order, unpack
 from relaxscript.te.topi.nn.windows import SPATIAL
+from relaxscript.te.topi.operands import topi_function
 
 from .interpolation import (
     FLOAT64,
@@ -233,11 +233,11 @@ def _resize(
     wanted = [prim.cast(as_element(e), own.dtype) for e, own in zip(size, spatial)]
     rounding = rounding or ("round" if mode == "align_corners" else "floor")
     how = Resizing(roi, method, mode, rounding, alpha, exclude, extrapolation)
-    dtype = data.dtype if out_dtype is None else DataType(out_dtype)
+    dtype = data.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     return resized(data, order, order.spread([n, c, *wanted]), how, dtype)
 
 
-@report_as("topi")
+@topi_function
 def resize1d(
     data: Tensor, roi: Any, size: Any, layout: str = "NCW", method: str = "linear",
     coordinate_transformation_mode: str = "half_pixel", rounding_method: str = "",
@@ -251,7 +251,7 @@ def resize1d(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def resize2d(
     data: Tensor, roi: Any, size: Any, layout: str = "NCHW", method: str = "linear",
     coordinate_transformation_mode: str = "half_pixel", rounding_method: str = "",
@@ -268,7 +268,7 @@ def resize2d(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def resize3d(
     data: Tensor, roi: Any, size: Any, layout: str = "NCDHW",
     method: str = "nearest_neighbor", coordinate_transformation_mode: str = "align_corners",

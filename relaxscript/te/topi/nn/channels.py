@@ -7,18 +7,18 @@ from typing import Any
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
+from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tensor import INJECTIVE
 from relaxscript.te.topi.transform import reshaped
 
 __all__ = ["flatten", "pixel_shuffle"]
 
 
-@report_as("topi")
+@topi_function
 def flatten(data: Tensor) -> Any:
     """All elements of each sample along one axis: the first axis stays.
 
@@ -34,7 +34,7 @@ def flatten(data: Tensor) -> Any:
     return reshaped(data, (samples, simplify(length)), "tensor")
 
 
-@report_as("topi")
+@topi_function
 def pixel_shuffle(data: Tensor, upscale_factor: int, name: str = "PixelShuffle") -> Any:
     """(N, C * r * r, H, W) as (N, C, H * r, W * r): channels become neighbours, `r` the factor.
 

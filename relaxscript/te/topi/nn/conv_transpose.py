@@ -12,13 +12,13 @@ from typing import Any
 from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.te import reduction
-from relaxscript.te.compute import reduce_axis
+from relaxscript.te.compute import dtype_of, reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import arranged, unpack
+from relaxscript.te.topi.operands import topi_function
 
 from .convolution import LOOPS, SUMMED, Orders, read_orders, windows_for
 from .windows import Windows
@@ -109,11 +109,11 @@ def _of_plain(
     for axis, (size, kernel) in enumerate(zip(data.shape[2:], weight.shape[2:])):
         length = (size - 1) * windows.strides[axis] + kernel + more[axis]
         shape.append(simplify(length - (windows.before[axis] + windows.after[axis])))
-    dtype = data.dtype if out_dtype is None else DataType(out_dtype)
+    dtype = data.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     return spread(data, weight, windows, groups, (of_data, of_weight, of_data), shape, dtype)
 
 
-@report_as("topi")
+@topi_function
 def conv1d_transpose_ncw(
     data: Tensor, kernel: Tensor, stride: Any, padding: Any, out_dtype: Any, output_padding: Any
 ) -> Any:
@@ -124,7 +124,7 @@ def conv1d_transpose_ncw(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def conv2d_transpose_nchw(
     Input: Tensor, Filter: Tensor, strides: Any, padding: Any, out_dtype: Any, output_padding: Any
 ) -> Any:
@@ -139,7 +139,7 @@ def conv2d_transpose_nchw(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def conv3d_transpose_ncdhw(
     Input: Tensor, Filter: Tensor, strides: Any, padding: Any, out_dtype: Any, output_padding: Any
 ) -> Any:
@@ -150,7 +150,7 @@ def conv3d_transpose_ncdhw(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def group_conv2d_transpose_nchw(
     data: Tensor, kernel: Tensor, stride: Any, padding: Any, out_dtype: Any, output_padding: Any,
     groups: int,

@@ -13,14 +13,14 @@ import numpy as np
 from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.te import reduction
-from relaxscript.te.compute import reduce_axis
+from relaxscript.te.compute import dtype_of, reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.elementwise import cast
 from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, unpack
+from relaxscript.te.topi.operands import topi_function
 
 from .padding import pad
 from .windows import SPATIAL, Windows, out_size, windows_of
@@ -203,11 +203,11 @@ def conv_of(
         )  # fmt: skip
     sizes = [out_size(x[a + 2], k[a + 2], windows, a) for a in range(len(spatial))]
     shape = orders[0].spread([x[0], k[0], *sizes])
-    dtype = data.dtype if out_dtype is None else DataType(out_dtype)
+    dtype = data.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     return convolve(data, weight, windows, groups, (orders[0], orders[1], orders[0]), shape, dtype)
 
 
-@report_as("topi")
+@topi_function
 def conv(
     inp: Tensor, filt: Tensor, stride: Any, padding: Any, dilation: Any, groups: int,
     data_layout: str, kernel_layout: str = "", out_dtype: Any = None,
@@ -224,7 +224,7 @@ def conv(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def conv1d(
     data: Tensor, kernel: Tensor, strides: Any = 1, padding: Any = "VALID", dilation: Any = 1,
     data_layout: str = "NCW", kernel_layout: str = "", out_dtype: Any = None,
@@ -236,7 +236,7 @@ def conv1d(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def conv2d(
     data: Tensor, kernel: Tensor, strides: Any, padding: Any, dilation: Any,
     data_layout: str = "NCHW", kernel_layout: str = "", out_dtype: Any = None,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.dtypes import DataType
-from relaxscript.errors.user_frame import report_as
+from relaxscript.te.compute import dtype_of
 from relaxscript.te.tensor import Tensor
+from relaxscript.te.topi.operands import topi_function
 
 from .convolution import conv_of, each_channel, read_orders
 
@@ -80,7 +80,7 @@ def _in_groups(name: str, layout: str) -> Callable[..., Any]:
 def _named(function: Callable[..., Any], name: str, layout: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The convolution of tensors of the layout {layout}; see `topi.nn.conv`."
-    return report_as("topi")(function)
+    return topi_function(function)
 
 
 conv1d_ncw = _one_axis("NCW")
@@ -111,7 +111,7 @@ def _depthwise(layout: str) -> Callable[..., Any]:
         of_data, of_kernel = read_orders(
             callee, Input, Filter, (layout, kernel_layout), ("NCHW", "CMHW")
         )
-        dtype = Input.dtype if out_dtype is None else DataType(out_dtype)
+        dtype = Input.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
         return each_channel(
             callee, Input, Filter, (stride, padding, dilation), of_data, of_kernel, dtype
         )

@@ -6,30 +6,30 @@ import functools
 from typing import Any
 
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.te import activation
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.broadcast import elementwise
+from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tag import ELEMWISE
 
 __all__ = ["leaky_relu", "prelu", "relu"]
 
 
-@report_as("topi")
+@topi_function
 def relu(x: Any) -> Any:
     """The elements that are above 0, and 0 for the others; NaN stays NaN."""
     return elementwise("topi.nn.relu", activation.relu, (x,), "compute", ELEMWISE)
 
 
-@report_as("topi")
+@topi_function
 def leaky_relu(x: Any, alpha: float) -> Any:
     """The elements that are above 0, and `alpha` times the others."""
     sloped = functools.partial(activation.leaky_relu, alpha=alpha)
     return elementwise("topi.nn.leaky_relu", sloped, (x,), "compute", ELEMWISE)
 
 
-@report_as("topi")
+@topi_function
 def prelu(x: Tensor, slope: Tensor, axis: int = 1) -> Any:
     """The elements that are above 0, and the others times the slope of their place along an axis.
 

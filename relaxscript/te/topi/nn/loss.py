@@ -7,13 +7,12 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import INT64, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.te import element as elements, reduction as rules
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.moments import quotient, tensor_of
-from relaxscript.te.topi.operands import require_dims, require_dtype
+from relaxscript.te.topi.operands import require_dims, require_dtype, topi_function
 from relaxscript.te.topi.reduction import accumulator, reduced, rounded
 
 __all__ = ["cross_entropy_with_logits", "nll_loss"]
@@ -38,7 +37,7 @@ def _total(dims: Sequence[PrimExpr], element: Any, name: str) -> Tensor:
     return made
 
 
-@report_as("topi")
+@topi_function
 def cross_entropy_with_logits(predictions: Tensor, labels: Tensor) -> Tensor:
     """Minus the sum of `predictions * labels`, divided by the number of rows where there are rows.
 
@@ -83,7 +82,7 @@ def _require_classes(
         )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def nll_loss(
     predictions: Tensor, targets: Tensor, weights: Tensor | None, reduction: str, ignore_index: int
 ) -> Tensor:

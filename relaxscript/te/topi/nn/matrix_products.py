@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim
-from relaxscript.te.compute import compute, shape_of
+from relaxscript.te.compute import compute, dtype_of, shape_of
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.linear_algebra import MATMUL, matrix_product, product_shape
+from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tag import BROADCAST
 
 __all__ = ["batch_matmul", "dense", "matmul"]
 
 
-@report_as("topi")
+@topi_function
 def matmul(
     tensor_a: Tensor, tensor_b: Tensor, bias: Tensor | None = None, out_dtype: Any = None,
     transpose_a: bool = False, transpose_b: bool = False,
@@ -29,7 +28,7 @@ def matmul(
     return _layer("topi.nn.matmul", tensor_a, tensor_b, bias, out_dtype, transpose_a, transpose_b)
 
 
-@report_as("topi")
+@topi_function
 def dense(
     data: Tensor, weight: Tensor, bias: Tensor | None = None, out_dtype: Any = None
 ) -> Any:  # fmt: skip
@@ -52,7 +51,7 @@ def _layer(
                 message=f"`{callee}` multiplies two matrices",
             )  # fmt: skip
     shape = product_shape(callee, a, b, transpose_a, transpose_b)
-    dtype = a.dtype if out_dtype is None else DataType(out_dtype)
+    dtype = a.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     made = matrix_product(
         shape, a, b, transpose_a, transpose_b, dtype=dtype, names=("i", "j"),
         name=f"T_matmul_{_way(transpose_a)}{_way(transpose_b)}",
@@ -69,7 +68,7 @@ def _way(transposed: bool) -> str:
     return "T" if transposed else "N"
 
 
-@report_as("topi")
+@topi_function
 def batch_matmul(
     tensor_a: Tensor, tensor_b: Tensor, oshape: Any = None, out_dtype: Any = None,
     transpose_a: bool = False, transpose_b: bool = True,
@@ -86,9 +85,10 @@ def batch_matmul(
                 message="`topi.nn.batch_matmul` multiplies a matrix for each element of a batch",
             )  # fmt: skip
     callee = "topi.nn.batch_matmul"
+    dtype = tensor_a.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     shape = product_shape(callee, tensor_a, tensor_b, transpose_a, transpose_b)
     return matrix_product(
         shape if oshape is None else shape_of(oshape), tensor_a, tensor_b, transpose_a, transpose_b,
-        dtype=tensor_a.dtype if out_dtype is None else DataType(out_dtype), names=("b", "i", "j"),
+        dtype=dtype, names=("b", "i", "j"),
         name=f"T_batch_matmul_{_way(transpose_a)}{_way(transpose_b)}", tag="batch_matmul",
     )  # fmt: skip

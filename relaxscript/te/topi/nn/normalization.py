@@ -13,7 +13,6 @@ from typing import Any
 
 from relaxscript.arith import NO, format_expr, prove_equal
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import IntImm, PrimExpr, cast, const
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.moments import (
@@ -29,7 +28,7 @@ from relaxscript.te.topi.moments import (
     tensor_of,
     wide_elements,
 )
-from relaxscript.te.topi.operands import require_dims, require_dtype
+from relaxscript.te.topi.operands import require_dims, require_dtype, topi_function
 from relaxscript.te.topi.reduction import accumulator, axes_of
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
@@ -76,7 +75,7 @@ def _parameter(data: Tensor, parameter: Tensor | None, axes: Sequence[int]) -> E
     return None if parameter is None else spread(parameter, axes, accumulator(data.dtype))
 
 
-@report_as("topi")
+@topi_function
 def layer_norm(
     data: Tensor, gamma: Tensor | None, beta: Tensor | None, axis: Any, epsilon: float = 1e-5
 ) -> Tensor:
@@ -102,7 +101,7 @@ def _normalized(
     return _rounded(data, affine(found, *parameters), name)
 
 
-@report_as("topi")
+@topi_function
 def rms_norm(data: Tensor, weight: Tensor, axis: Any, epsilon: float = 1e-5) -> Tensor:
     """`x / sqrt(mean(x * x) + epsilon) * weight`, the mean over `axis`.
 
@@ -118,7 +117,7 @@ def rms_norm(data: Tensor, weight: Tensor, axis: Any, epsilon: float = 1e-5) -> 
     return _rounded(data, affine(found, gain, None), "T_rms_norm")
 
 
-@report_as("topi")
+@topi_function
 def instance_norm(
     data: Tensor, gamma: Tensor | None, beta: Tensor | None, channel_axis: int, axis: Any,
     epsilon: float = 1e-5,
@@ -139,7 +138,7 @@ def _require_groups(channels: PrimExpr, num_groups: int) -> None:
         )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def group_norm(
     data: Tensor, gamma: Tensor | None, beta: Tensor | None, num_groups: int, channel_axis: int,
     axes: Any, epsilon: float = 1e-5,
@@ -187,7 +186,7 @@ def _around(values: Sequence[PrimExpr], axis: int) -> tuple[Any, PrimExpr, Any]:
     return values[:axis], values[axis], values[axis + 1 :]
 
 
-@report_as("topi")
+@topi_function
 def batch_norm(
     data: Tensor,
     gamma: Tensor,

@@ -14,13 +14,13 @@ from relaxscript import dtypes
 from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.te.compute import compute
 from relaxscript.te.element import converted
 from relaxscript.te.tensor import Tensor, as_element
+from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tensor import INJECTIVE
 
 __all__ = ["circular_pad", "dilate", "mirror_pad", "pad", "reflect_pad", "replicate_pad"]
@@ -28,7 +28,7 @@ __all__ = ["circular_pad", "dilate", "mirror_pad", "pad", "reflect_pad", "replic
 PAD = f"{INJECTIVE},pad"
 
 
-@report_as("topi")
+@topi_function
 def pad(
     data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
     pad_value: Any = 0.0, name: str = "PadInput", attrs: Mapping[str, Any] | None = None,
@@ -146,7 +146,7 @@ def _pad_by(
     return compute(_padded(data, low, high), element, name=name, tag=PAD)
 
 
-@report_as("topi")
+@topi_function
 def mirror_pad(
     data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
     mode: str = "SYMMETRIC", name: str = "MirrorPadInput",
@@ -166,7 +166,7 @@ def mirror_pad(
 def _padding(function: str, place: _Place, made: str, doc: str) -> Callable[..., Any]:
     """The function of a name that pads by elements of a tensor's own, a tensor named `made`."""
 
-    @report_as("topi")
+    @topi_function
     def padded(
         data: Tensor, pad_before: Sequence[Any], pad_after: Sequence[Any] | None = None,
         name: str = made,
@@ -194,7 +194,7 @@ circular_pad = _padding(
 )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def dilate(
     data: Tensor, strides: Sequence[int], dilation_value: Any = 0.0, name: str = "DilatedInput"
 ) -> Any:

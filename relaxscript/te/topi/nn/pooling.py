@@ -12,13 +12,13 @@ from typing import Any
 from relaxscript.arith import YES, prove_equal, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.te import reduction
 from relaxscript.te.compute import reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, plain_order, unpack
+from relaxscript.te.topi.operands import topi_function
 
 from .convolution import padded, window_index, zero_padded
 from .windows import SPATIAL, Windows, out_size, per_axis, windows_of
@@ -251,7 +251,7 @@ def _pool(
     )  # fmt: skip
 
 
-@report_as("topi")
+@topi_function
 def pool1d(
     data: Tensor, kernel: Any, stride: Any, dilation: Any, padding: Any, pool_type: str,
     ceil_mode: bool = False, layout: str = "NCW", count_include_pad: bool = True,
@@ -266,7 +266,7 @@ def pool1d(
     )
 
 
-@report_as("topi")
+@topi_function
 def pool2d(
     data: Tensor, kernel: Any, stride: Any, dilation: Any, padding: Any, pool_type: str,
     ceil_mode: bool = False, layout: str = "NCHW", count_include_pad: bool = True,
@@ -281,7 +281,7 @@ def pool2d(
     )
 
 
-@report_as("topi")
+@topi_function
 def pool3d(
     data: Tensor, kernel: Any, stride: Any, dilation: Any, padding: Any, pool_type: str,
     ceil_mode: bool = False, layout: str = "NCDHW", count_include_pad: bool = True,
@@ -307,25 +307,25 @@ def _pool_to(
     return pool_to(data, pool_type, (order, order), order.spread([n, c, *dims]))
 
 
-@report_as("topi")
+@topi_function
 def adaptive_pool(data: Tensor, output_size: Any, pool_type: str, layout: str = "NCHW") -> Any:
     """As many windows of about one size as are asked for, along two spatial axes; see `pool2d`."""
     return _pool_to("topi.nn.adaptive_pool", 2, data, output_size, pool_type, layout)
 
 
-@report_as("topi")
+@topi_function
 def adaptive_pool1d(data: Tensor, output_size: Any, pool_type: str, layout: str = "NCW") -> Any:
     """As many windows of about one size as are asked for, along one spatial axis; see `pool1d`."""
     return _pool_to("topi.nn.adaptive_pool1d", 1, data, output_size, pool_type, layout)
 
 
-@report_as("topi")
+@topi_function
 def adaptive_pool3d(data: Tensor, output_size: Any, pool_type: str, layout: str = "NCDHW") -> Any:
     """As many windows of about one size as are asked for, along three axes; see `pool3d`."""
     return _pool_to("topi.nn.adaptive_pool3d", 3, data, output_size, pool_type, layout)
 
 
-@report_as("topi")
+@topi_function
 def global_pool(data: Tensor, pool_type: str, layout: str = "NCHW") -> Any:
     """All elements along two spatial axes made into one; see `pool2d`."""
     return _pool_to("topi.nn.global_pool", 2, data, 1, pool_type, layout)

@@ -10,7 +10,6 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
@@ -19,6 +18,7 @@ from relaxscript.te import reduction
 from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.layouts import AxisOrder, arranged, plain_order, unpack
+from relaxscript.te.topi.operands import topi_function
 
 from .pooling import Orders, elements_of_window, read_pooled, sum_dtype
 from .windows import Windows, per_axis, windows_of
@@ -159,7 +159,7 @@ def _rounded(element: Any, order: AxisOrder, shape: Sequence[PrimExpr], dtype: D
     )
 
 
-@report_as("topi")
+@topi_function
 def pool_grad(
     grads: Tensor, data: Tensor, kernel: Any, stride: Any, padding: Any, pool_type: str,
     ceil_mode: bool = False, count_include_pad: bool = True, layout: str = "NCHW",

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from relaxscript.errors.user_frame import report_as
 from relaxscript.ir.prim import PrimExpr, cast
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te import reduction as rules
 from relaxscript.te.compute import compute
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.operands import require_dtype
+from relaxscript.te.topi.operands import require_dtype, topi_function
 from relaxscript.te.topi.reduction import accumulator, axes_of, reduced
 
 __all__ = ["log_softmax", "softmax"]
@@ -58,7 +57,7 @@ def _tensor(x: Tensor, element: Callable[[Sequence[PrimExpr]], PrimExpr], name: 
     return made
 
 
-@report_as("topi")
+@topi_function
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """The exponentials divided by their sum along an axis, without overflow."""
     parts = _parts("topi.nn.softmax", x, axis)
@@ -72,7 +71,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     return _tensor(x, share, "T_softmax_norm")
 
 
-@report_as("topi")
+@topi_function
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     """The logarithms of the softmax along an axis, without overflow or loss of small values."""
     parts = _parts("topi.nn.log_softmax", x, axis)

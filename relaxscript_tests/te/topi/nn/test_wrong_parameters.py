@@ -66,7 +66,7 @@ FOUR = te.placeholder((4,), name="four")
             lambda: topi.cumsum(te.placeholder((3,), "bool")),
             "`topi.cumsum` takes numbers as `data`, not bool",
         ),
-        (lambda: topi.sum(3.0), "`topi.sum` takes a tensor, this is"),
+        (lambda: topi.sum(3.0), "`topi.sum` takes a tensor as `data`, not a Python float"),
         (lambda: topi.sum(X, 0.5), "an axis is a whole number, this is"),
     ],
 )
