@@ -56,7 +56,7 @@ def require_dtype(callee: str, name: str, dtype: DataType, accepts: str) -> None
         )  # fmt: skip
 
 
-class Kind(NamedTuple):
+class ArgumentKind(NamedTuple):
     """What an annotation of a parameter admits: the words for it, and the test.
 
     For a list, also what each element of it is.
@@ -71,30 +71,32 @@ def _of(*classes: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, classes)
 
 
-def _list_of(words: str, element: Kind) -> Kind:
+def _list_of(words: str, element: ArgumentKind) -> ArgumentKind:
     def admits(value: Any) -> bool:
         return isinstance(value, (list, tuple)) and all(map(element.admits, value))
 
-    return Kind(f"a list of {words}", admits, element)
+    return ArgumentKind(f"a list of {words}", admits, element)
 
 
-TENSOR = Kind("a tensor", _of(Tensor))
-INDICES = Kind("a tensor of integers", lambda e: isinstance(e, Tensor) and e.dtype.is_integer)
-INTEGER = Kind("an integer", _of(Integral))
-KINDS: Mapping[str, Kind] = {
+TENSOR = ArgumentKind("a tensor", _of(Tensor))
+INDICES = ArgumentKind(
+    "a tensor of integers", lambda e: isinstance(e, Tensor) and e.dtype.is_integer
+)
+INTEGER = ArgumentKind("an integer", _of(Integral))
+KINDS: Mapping[str, ArgumentKind] = {
     "Tensor": TENSOR,
     "IndexTensor": INDICES,
     "Sequence[Tensor]": _list_of("tensors", TENSOR),
     "Sequence[IndexTensor]": _list_of("tensors of integers", INDICES),
     "Sequence[int]": _list_of("integers", INTEGER),
-    "Sequence[Any]": Kind("a list", _of(list, tuple)),
-    "PrimExpr": Kind("a scalar", _of(PrimExpr)),
-    "str": Kind("a string", _of(str)),
+    "Sequence[Any]": ArgumentKind("a list", _of(list, tuple)),
+    "PrimExpr": ArgumentKind("a scalar", _of(PrimExpr)),
+    "str": ArgumentKind("a string", _of(str)),
     "int": INTEGER,
-    "bool": Kind("True or False", _of(Integral)),
-    "float": Kind("a number", _of(Real)),
-    "Mapping[str, Any]": Kind("a dictionary", _of(Mapping)),
-    "None": Kind("None", _of(type(None))),
+    "bool": ArgumentKind("True or False", _of(Integral)),
+    "float": ArgumentKind("a number", _of(Real)),
+    "Mapping[str, Any]": ArgumentKind("a dictionary", _of(Mapping)),
+    "None": ArgumentKind("None", _of(type(None))),
 }
 
 
@@ -106,7 +108,7 @@ def topi_function(function: F) -> F:
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     inside = function.__module__.split(".")[3:-1]
     namespace = ".".join(["topi", *inside])
-    checked: dict[str, tuple[Kind, ...]] = {}
+    checked: dict[str, tuple[ArgumentKind, ...]] = {}
     for name, annotation in function.__annotations__.items():
         parts = annotation.split(" | ")
         if name != "return" and all(part in KINDS for part in parts):
@@ -133,7 +135,9 @@ def _given(
     yield from kwargs.items()
 
 
-def _another_kind(callee: str, name: str, value: Any, kinds: Sequence[Kind]) -> OperandError:
+def _another_kind(
+    callee: str, name: str, value: Any, kinds: Sequence[ArgumentKind]
+) -> OperandError:
     for element in (kind.element for kind in kinds if kind.element is not None):
         if isinstance(value, (list, tuple)):
             place = next(k for k, part in enumerate(value) if not element.admits(part))
