@@ -57,9 +57,9 @@ def require_dtype(callee: str, name: str, dtype: DataType, accepts: str) -> None
 
 
 class ArgumentKind(NamedTuple):
-    """What an annotation of a parameter admits: the words for it, and the test.
+    """The values that an annotation of a parameter admits: the words for them, and the test.
 
-    For a list, also what each element of it is.
+    `element` is the kind of the elements of a list.
     """
 
     words: str
