@@ -98,6 +98,6 @@ def test_combinations_and_diagonals_that_are_none_are_refused():
     with pytest.raises(
         DiagnosticError, match=r"in `topi\.scatter_elements` it is one of \"update\""
     ):
-        topi.scatter_elements(t, t, t, 0, "sub")
+        topi.scatter_elements(t, te.placeholder((4, 3), "int64"), t, 0, "sub")
     with pytest.raises(DiagnosticError, match=r"`topi\.matrix_set_diag` sets one diagonal"):
         topi.matrix_set_diag(t, t, (0, 1))
