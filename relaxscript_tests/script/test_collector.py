@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import threading
 
@@ -79,3 +80,24 @@ def test_what_a_program_froze_stays_frozen_and_nothing_else_is():
     frozen = gc.get_freeze_count()
     from_source(TEXT).script()
     assert gc.get_freeze_count() == frozen
+
+
+MODULE = """
+@I.ir_module
+class Digits:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        return R.exp(x)
+"""
+
+
+def test_the_syntax_of_a_script_ends_with_its_parsing():
+    with collector_paused():
+        before = _syntax_of_functions()
+        from_source(MODULE)
+        from_source(from_source(MODULE).script())
+        assert _syntax_of_functions() == before
+
+
+def _syntax_of_functions() -> int:
+    return sum(isinstance(held, ast.FunctionDef) for held in gc.get_objects())

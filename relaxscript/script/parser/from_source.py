@@ -39,7 +39,7 @@ from relaxscript.script.source.plain_names import (
     namespace_names,
     target_names,
 )
-from relaxscript.script.source.source_tree import AnyDefinition, parse_text
+from relaxscript.script.source.source_tree import AnyDefinition, parse_once, parse_text
 from relaxscript.script.source.syntax_errors import syntax_error
 
 from .decorators import likely_decorator, our_decorator, resolve_name, script_decorators
@@ -77,15 +77,25 @@ def read_source(
     _check_arguments(text, mode)
     # A source of Python is a program that runs, and keeps the collector as it likes.
     with nullcontext() if mode == "python" else collector_paused():
-        source, tree = parse_text(filename, text)
-        known = {**namespace_names(), **extra_vars}
-        known.update(_metadata(source, tree, metadata))
-        reading = _ReadingPython if mode == "python" else _Reading
+        return _read_text(text, filename, mode, extra_vars, metadata, check_well_formed, strict)
 
-        def parse(reporter: Reporter) -> Any:
-            return reading(source, known, reporter, check_well_formed).whole(tree)
 
-        return finish(parse, strict)
+def _read_text(
+    text: str, filename: str, mode: Mode, extra_vars: Mapping[str, Any],
+    metadata: Mapping[str, Any] | None, check_well_formed: bool, strict: bool | None,
+) -> Any:  # fmt: skip
+    # Decorators that are executed look for their definitions in the same source. A tree that is not
+    # needed again ends here, before the collector visits its nodes.
+    parse_source = parse_text if mode == "python" else parse_once
+    source, tree = parse_source(filename, text)
+    known = {**namespace_names(), **extra_vars}
+    known.update(_metadata(source, tree, metadata))
+    reading = _ReadingPython if mode == "python" else _Reading
+
+    def parse(reporter: Reporter) -> Any:
+        return reading(source, known, reporter, check_well_formed).whole(tree)
+
+    return finish(parse, strict)
 
 
 def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
@@ -95,7 +105,7 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
     """
     reporter = Reporter()
     with collector_paused():
-        source, tree = parse_text(filename, text)
+        source, tree = parse_once(filename, text)
         known = {**namespace_names(), **_metadata(source, tree, metadata)}
         result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
     reporter.finish()

@@ -12,7 +12,7 @@ callers, and recursion needs a declared result (well-formedness 8).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any, TypeVar
@@ -139,21 +139,21 @@ def class_context(
     scopes = around.environment.scopes
     known = around.environment.with_scopes([module.macros, *scopes])
     cx = ClassContext(around.source, node, known, around.reporter, module)
-    module.macro_named = lambda callee: macro_named(cx, callee)
+    module.macro_named = partial(macro_named, module.macros, known)
     return cx
 
 
-def macro_named(cx: ClassContext, callee: ast.expr) -> ast.FunctionDef | None:
+def macro_named(
+    macros: Mapping[str, Any], environment: Environment, callee: ast.expr
+) -> ast.FunctionDef | None:
     """The definition of the macro that a callee names, of this class or captured."""
     match callee:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if (
-            name in cx.module.macros
-        ):
-            found = cx.module.macros[name]
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if name in macros:
+            found = macros[name]
         case ast.Name(id=name):
-            found = next((s[name] for s in cx.environment.scopes if name in s), None)
+            found = next((s[name] for s in environment.scopes if name in s), None)
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            module = next((s[owner] for s in cx.environment.scopes if owner in s), None)
+            module = next((s[owner] for s in environment.scopes if owner in s), None)
             found = vars(module).get(name) if isinstance(module, ModuleType) else None
         case _:
             return None

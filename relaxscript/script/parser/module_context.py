@@ -18,9 +18,6 @@ __all__ = ["ModuleContext", "ModuleName"]
 class ModuleName:
     """The module's own name inside its functions, `Digits` or `cls`."""
 
-    def __init__(self, context: ModuleContext) -> None:
-        self.context = context
-
 
 class ModuleContext:
     """The module that is being parsed; a function on its own is a module without names."""
@@ -50,7 +47,7 @@ class ModuleContext:
         self.made: dict[int, list[tuple[Any, GlobalVar]]] = {}
         self._adopted_vars: dict[str, GlobalVar] = {}
         self._mentions: dict[str, list[str]] = {}
-        self.itself = ModuleName(self)
+        self.itself = ModuleName()
 
     @property
     def is_absent(self) -> bool:

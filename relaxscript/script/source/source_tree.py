@@ -18,7 +18,14 @@ from relaxscript.script.collector import collector_paused
 from .code_match import codes_of
 from .syntax_errors import syntax_error
 
-__all__ = ["AnyDefinition", "ParsedSource", "first_line", "parse_indexed", "parse_text"]
+__all__ = [
+    "AnyDefinition",
+    "ParsedSource",
+    "first_line",
+    "parse_indexed",
+    "parse_once",
+    "parse_text",
+]
 
 AnyDefinition: TypeAlias = "ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef"
 
@@ -76,13 +83,14 @@ def parse_indexed(filename: str, text: str) -> ParsedSource:
     key = (filename, text)
     found = _PARSED.get(key)
     if found is None:
-        found = _PARSED[key] = _read(filename, text)
+        found = _PARSED[key] = ParsedSource(*parse_once(filename, text))
         while len(_PARSED) > _KEPT:
             _PARSED.popitem(last=False)
     return found
 
 
-def _read(filename: str, text: str) -> ParsedSource:
+def parse_once(filename: str, text: str) -> tuple[Source, ast.Module]:
+    """`parse_text` for a source that nobody asks for again; its tree is not kept."""
     source = Source(filename, text)
     try:
         with collector_paused():
@@ -95,7 +103,7 @@ def _read(filename: str, text: str) -> ParsedSource:
     except (RecursionError, MemoryError):
         deep = Diagnostic("RX0113", "this is nested too deeply for Python to parse", source.whole)
         raise DiagnosticError(deep) from None
-    return ParsedSource(source, tree)
+    return source, tree
 
 
 def _definitions(tree: ast.Module) -> dict[str, list[AnyDefinition]]:
