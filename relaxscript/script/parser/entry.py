@@ -15,7 +15,6 @@ from typing import Any, Literal, overload
 from relaxscript.errors import DiagnosticError
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import hooks
-from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
 
@@ -50,10 +49,15 @@ def ir_module(
     about what can only be checked at run time; None leaves that to `relaxscript.config`. Raises
     `DiagnosticError` with every mistake in the class.
     """
+    from .definitions import parse_class
+
     frame = sys._getframe(1)
     if mod is None or isinstance(mod, bool):
-        return lambda cls: _class(cls, frame, check_well_formed, strict, unknown)
-    return _class(mod, frame, check_well_formed, strict, unknown)
+        return lambda cls: _shortly(parse_class, cls, frame, check_well_formed, strict, unknown)
+    try:
+        return parse_class(mod, frame, check_well_formed, strict, unknown)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 @overload
@@ -82,11 +86,18 @@ def function(
     Inside a class under `I.ir_module` the function is left to the module, and what it says of
     itself holds. Raises `DiagnosticError`.
     """
+    from .definitions import parse_decorated
+
     frame = sys._getframe(1)
     given = {"pure": pure, "private": private, "check_well_formed": check_well_formed}
     if f is None or isinstance(f, bool):
-        return lambda inner: _function(inner, frame, "function", strict, unknown, given)
-    return _function(f, frame, "function", strict, unknown, given)
+        return lambda inner: _shortly(
+            parse_decorated, inner, frame, "function", strict, unknown, given
+        )
+    try:
+        return parse_decorated(f, frame, "function", strict, unknown, given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 @overload
@@ -110,11 +121,18 @@ def prim_func(
 
     Inside a class under `I.ir_module` the function is left to the module. Raises `DiagnosticError`.
     """
+    from .definitions import parse_decorated
+
     frame = sys._getframe(1)
     given = {"private": private}
     if func is None or isinstance(func, bool):
-        return lambda inner: _function(inner, frame, "prim_func", None, unknown, given)
-    return _function(func, frame, "prim_func", None, unknown, given)
+        return lambda inner: _shortly(
+            parse_decorated, inner, frame, "prim_func", None, unknown, given
+        )
+    try:
+        return parse_decorated(func, frame, "prim_func", None, unknown, given)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
 
 
 def relax_macro(f: Any = None, *, hygienic: bool = True, **unknown: Any) -> Any:
@@ -171,23 +189,10 @@ def _parse_printed(script: str) -> Any:
     return read_again(script, "<printed>", {})
 
 
-# The user's line matters, our frames do not: errors leave without them.
-
-
-def _class(cls: Any, *given: Any) -> IRModule:
-    from .definitions import parse_class
-
+def _shortly(parse: Callable[..., Any], *args: Any) -> Any:
+    """The user's line matters, our frames do not: errors leave without them."""
     try:
-        return parse_class(cls, *given)
-    except DiagnosticError as error:
-        raise error.with_traceback(None) from None
-
-
-def _function(f: Any, *given: Any) -> Any:
-    from .definitions import parse_decorated
-
-    try:
-        return parse_decorated(f, *given)
+        return parse(*args)
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 
