@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from relaxscript.analysis.derive import Context
@@ -226,6 +227,25 @@ class ScopeStack(ABC):
 
     def current_block_is_dataflow(self) -> bool:
         return bool(self._scopes) and self._scopes[-1].dataflow
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Where what is written inside raises, nothing of it was written."""
+        scope, depth, frames = self._scopes[-1], len(self._scopes), len(self._frames)
+        blocks, last = len(scope.blocks), scope.blocks[-1:]
+        bindings, written, dataflow = scope.bindings, len(scope.bindings), scope.dataflow
+        seen, sizes, facts = len(scope.vars), len(scope.shape_vars), self.context.facts
+        try:
+            yield
+        except BaseException:
+            while len(self._scopes) > depth:
+                self._leave(self._scopes.pop())
+            del self._frames[frames:], bindings[written:], scope.vars[seen:]
+            scope.blocks[max(0, blocks - 1) :] = last
+            scope.bindings, scope.dataflow, self.context.facts = bindings, dataflow, facts
+            self._shape_scope.difference_update(scope.shape_vars[sizes:])
+            del scope.shape_vars[sizes:]
+            raise
 
     # ---- functions
 

@@ -16,8 +16,11 @@ __all__ = [
     "Hook",
     "apply_operator",
     "ask_index_map",
+    "bind_params",
+    "bind_symbolic_vars",
     "blame",
     "html_of",
+    "inline_functions",
     "is_base_of",
     "is_eager",
     "metadata_of",
@@ -69,6 +72,9 @@ metadata_of = Hook("metadata_of", "(node) -> the constants that its script refer
 is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
 is_eager = Hook("is_eager", "(arguments) -> whether there are arrays in them, no expressions")
 run_function = Hook("run_function", "(function, args, named) -> what it computes of arrays")
+bind_params = Hook("bind_params", "(function, values) -> it without these parameters")
+bind_symbolic_vars = Hook("bind_symbolic_vars", "(function, sizes) -> it for these sizes")
+inline_functions = Hook("inline_functions", "(function, callees) -> it with their bodies")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
 ask_index_map = Hook("ask_index_map", "(question, index map, ...) -> what arithmetic answers")
@@ -86,6 +92,7 @@ _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
     metadata_of, is_base_of, is_eager, run_function, blame, places,
     ask_index_map,
+    bind_params, bind_symbolic_vars, inline_functions,
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.runtime.arrays import NDArray
 
-from . import calling, hooks, prim
+from . import calling, function_methods, hooks, prim
 from .field_types import FieldError, brief
 from .node import Node, field, node
 from .prim import FloatImm, IntImm, PrimExpr, as_dimension, as_dims, as_prim
@@ -259,10 +259,8 @@ def _exprs(values: Any) -> tuple[Expr, ...]:
     return tuple(as_expr(v) for v in values)
 
 
-def _maybe_tuple(values: Any) -> tuple[Any, ...]:
-    return (
-        () if values is None else tuple(values) if isinstance(values, (list, tuple)) else (values,)
-    )
+def _maybe_tuple(given: Any) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)
 
 
 def _array(value: Any) -> np.ndarray[Any, Any]:
@@ -556,8 +554,7 @@ class BaseFunc(Expr):
         return self.replace(attrs=Attrs(self.attrs, **dict(attr_map)))
 
     def without_attr(self, key: str) -> Any:
-        kept = (self.attrs or Attrs()).without(key)
-        return self.replace(attrs=kept if kept else None)
+        return self.replace(attrs=(self.attrs or Attrs()).without(key) or None)
 
 
 @node
@@ -595,6 +592,9 @@ class Function(BaseFunc):
         """True if it has no `global_symbol`, so only its module can call it."""
         return self.attrs is None or "global_symbol" not in self.attrs
 
+    bind_params = function_methods.bind_params
+    bind_symbolic_vars = function_methods.bind_symbolic_vars
+    inline_functions = function_methods.inline_functions
 
-# Keeps what `walk.compounds` found in a function.
+
 remember_compounds = Function.__dict__["known_compounds"].__set__

@@ -1,0 +1,213 @@
+"""Functions with some of their variables given: parameters, and the shape variables they bind.
+
+A `Specializer` writes a body again with what takes the place of variables. All that is known of
+values is derived anew, so that what was `n` and is 3 makes static what follows from it. `bind.py`
+specialises functions by it, `inline.py` bodies for the arguments of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from relaxscript.analysis.derive import nature_of_misfit
+from relaxscript.analysis.inplace_use import writes_in_place
+from relaxscript.analysis.normal_form import is_normal
+from relaxscript.analysis.purity import claims_purity
+from relaxscript.arith import NO, YES, simplify
+from relaxscript.errors import OperandError, Remark, Span
+from relaxscript.ir import walk
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import PrimExpr, Var as PrimVar
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    Tuple,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.sinfo import check_compatibility, explain_mismatch, shape_var_mapping
+
+from .block_builder import BlockBuilder
+from .mutator import ExprMutator
+
+__all__ = ["Specializer", "evaluates_once", "in_normal_form"]
+
+
+def in_normal_form(func: Function, mod: IRModule | None) -> Function:
+    """The function in normal form; `func` itself where it is."""
+    if is_normal(func):
+        return func
+    normal = BlockBuilder(mod).normalize(func)
+    assert isinstance(normal, Function)
+    return normal
+
+
+def evaluates_once(func: Function) -> bool:
+    """True if two evaluations of a constant are not the same as one: somebody may write into it."""
+    if not claims_purity(func.is_pure, func.attrs):
+        return True
+    return any(isinstance(node, Call) and writes_in_place(node) for node in walk.compounds(func))
+
+
+class _Simplified(walk.Substitution):
+    """A substitution that computes what it changes: `n + 1` with 3 for `n` is 4.
+
+    What is known of a variable is not looked at: whoever writes its binding decides on that.
+    """
+
+    def __init__(self, mapping: Mapping[Node, Node] | None = None) -> None:
+        self._scalars: dict[Node, Node] = {}
+        super().__init__(mapping)
+
+    def __setitem__(self, old: Node, new: Node) -> None:
+        super().__setitem__(old, new)
+        if isinstance(old, PrimVar):
+            self._scalars[old] = new
+
+    def apply(self, root: walk.N) -> walk.N:
+        return walk.rewrite_top_down(root, self._replacement) if self else root
+
+    def _replacement(self, node: Node) -> Node | None:
+        match node:
+            case PrimVar() | Var():
+                found: Node = self.get(node, node)
+                return found
+            case PrimExpr():
+                made = walk.substitute(node, self._scalars)
+                return made if made is node else simplify(made)
+            case TensorStructInfo(shape=Var() as held) if (shape := self.get(held)) is not None:
+                return TensorStructInfo(shape, node.dtype, node.vdevice)  # of the rank of `shape`
+        return None
+
+
+class Specializer(ExprMutator):
+    """Writes a program with leaves in the place of variables, of Relax and of shapes.
+
+    A parameter is given its value in two steps: `match` says what the shape variables of all of
+    them are, `admit` puts each value into its place, behind a match_cast where it may not fit.
+    Calls of functions that the module does not have keep the StructInfo that they were declared
+    with.
+    """
+
+    def __init__(self, mod: IRModule | None = None, builder: BlockBuilder | None = None) -> None:
+        super().__init__(mod, builder)
+        self._replaced = _Simplified()
+
+    def replace_scalar(self, var: PrimVar, by: PrimExpr) -> None:
+        """Put a scalar in the place of a shape variable, in all that follows."""
+        self._replaced[var] = by
+
+    def match(self, params: Sequence[Var], values: Sequence[StructInfo]) -> None:
+        """Give the shape variables of parameters the sizes of what is known of their values."""
+        infos = [param.struct_info for param in params]
+        for var, size in shape_var_mapping(infos, values).items():
+            self.replace_scalar(var, size)
+
+    def admit(self, params: Sequence[Var], values: Sequence[Expr], once: bool) -> None:
+        """Put each value into the place of its parameter; raises `OperandError` if it cannot fit.
+
+        `once` says that each is evaluated where this stands, and never again.
+        """
+        for param, value in zip(params, values):
+            self.replace_var(param, self._admitted(param, value, once))
+
+    def _admitted(self, param: Var, value: Expr, once: bool) -> Expr:
+        builder, context = self.builder, self.builder.context
+        if isinstance(value, Tuple) or (once and isinstance(value, Constant)):
+            value = builder.bind(value, param.name_hint, span=value.span)
+        leaf = builder.operand(value, param.name_hint)
+        given = builder.struct_info(leaf)
+        wanted = self._replaced.apply(param.struct_info)
+        scope = context.shape_scope or ()
+        answer = check_compatibility(given, wanted, context.facts, in_scope=scope)
+        if answer is YES:
+            return leaf
+        if answer is NO:
+            reason = explain_mismatch(given, wanted, context.facts, in_scope=scope)
+            raise OperandError(
+                f"the value of `{param.name_hint}`",
+                Remark(reason) if reason else f"is {given.noun}",
+                code="RX0206",
+                message=f"this value does not fit the parameter `{param.name_hint}`",
+                help=f"the parameter is `{param.struct_info!r}`, the value `{given!r}`",
+                nature=nature_of_misfit(given, wanted),
+            )
+        return builder.bind_match_cast(leaf, wanted, param.name_hint, span=param.span)
+
+    # -- going through -----------------------------------------------------------------------------
+
+    def _substitute(self, expr: Expr) -> Expr:
+        return self._replaced.apply(expr)
+
+    def enter(self, node: Node) -> bool | None:
+        if isinstance(node, VarBinding) and isinstance(node.value, Function):
+            # It may call itself, by a variable of which something else is known by now.
+            var, kind = node.var, self.kind_of(node.var)
+            info = self._replaced.apply(var.struct_info)
+            if kind is not type(var) or info is not var.struct_info:
+                self.replace_var(var, kind.make(var.name_hint, info, span=var.span))
+        return super().enter(node)
+
+    def kind_of(self, var: Var) -> type[Var]:
+        """What the variable of a binding is afterwards: one of its dataflow block, or not."""
+        return type(var)
+
+    def binding(self, binding: Binding) -> None:
+        self.change(binding, binding.value)
+
+    def change(self, binding: Binding, value: Expr) -> None:
+        """Write a binding with this value, of which all that is known is derived anew."""
+        var, kind = binding.var, self.kind_of(binding.var)
+        if kind is type(var) or isinstance(value, Function):
+            self._write(binding, value)
+            return
+        other = kind.make(var.name_hint, var.struct_info, span=var.span)
+        self._write(binding.replace(var=other), value)
+        self.replace_var(var, self._replaced.get(other, other))
+
+    def _write(self, binding: Binding, value: Expr) -> None:
+        var, before = binding.var, self.original
+        if isinstance(value, Function):
+            new = self._replaced.get(var, var)
+            self.keep(binding if new is var else binding.replace(var=new))
+        elif self._calls_unknown(value):
+            new = self._with_info(var, self._replaced.apply(var.struct_info))
+            self.changed = self.changed or new is not before.var
+            self.keep(binding if new is var else binding.replace(var=new))
+        elif value is before.value and var is before.var and not self._mentions_replaced(binding):
+            self.keep(binding)
+        else:
+            self.retype(binding, value)
+
+    def _calls_unknown(self, value: Expr) -> bool:
+        return (
+            isinstance(value, Call)
+            and isinstance(value.op, GlobalVar)
+            and value.op not in self.mod
+            and value.op.name_hint not in self.builder.signatures
+        )
+
+    def _derive_struct_info(self, value: Expr, span: Span | None) -> StructInfo:
+        if self._calls_unknown(value):
+            return self._replaced.apply(self.original.var.struct_info)
+        return super()._derive_struct_info(value, span)
+
+    def _info_of_result(self, func: Function, before: Expr, value: Expr) -> StructInfo | None:
+        """As declared, unless the value is known to be more than before, and to be as declared."""
+        declared = super()._info_of_result(func, before, value)
+        if declared is None or value is before:
+            return declared
+        context = self.builder.context
+        old, new = (self._derive_struct_info(expr, expr.span) for expr in (before, value))
+        if structural_equal(self._replaced.apply(old), new):
+            return declared
+        scope = context.shape_scope or ()
+        answer = check_compatibility(new, declared, context.facts, in_scope=scope)
+        return None if answer is YES else declared
