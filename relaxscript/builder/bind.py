@@ -24,7 +24,7 @@ from relaxscript.ir.relax import Expr, Function, Var, as_expr
 from relaxscript.ir.struct_info import PrimStructInfo
 from relaxscript.sinfo import dimensions, struct_info_parts
 
-from .specialize import Specializer, evaluates_once, in_normal_form
+from .specialize import Specialization, Specializer, evaluates_once, in_normal_form
 
 __all__ = ["bind_params", "bind_symbolic_vars", "home_module"]
 
@@ -54,7 +54,8 @@ def bind_params(
         return func
     mod = home_module(func) if mod is None else mod
     normal = in_normal_form(func, mod)
-    bound = _ParameterBinder(given, mod, evaluates_once(normal))
+    steps = _Parameters(given, evaluates_once(normal))
+    bound = steps.specializer = Specializer(mod, steps=steps)
     kept = tuple(param for param in normal.params if param not in given)
     try:
         bound.match(list(given), [bound.builder.struct_info(value) for value in given.values()])
@@ -65,17 +66,17 @@ def bind_params(
     return made
 
 
-class _ParameterBinder(Specializer):
-    """Writes a function whose first lines put values into the place of parameters."""
+class _Parameters(Specialization):
+    """Puts values into the place of parameters in the first lines of a function."""
 
-    def __init__(self, given: Mapping[Var, Expr], mod: IRModule | None, once: bool) -> None:
-        super().__init__(mod)
+    specializer: Specializer
+
+    def __init__(self, given: Mapping[Var, Expr], once: bool) -> None:
         self._given = given
         self._once = once
 
-    def begin(self, func: Function) -> None:
-        if len(self.functions) == 1:
-            self.admit(list(self._given), list(self._given.values()), self._once)
+    def begin(self) -> None:
+        self.specializer.admit(list(self._given), list(self._given.values()), self._once)
 
 
 def _value(param: Var, value: Any) -> Expr:
@@ -113,7 +114,7 @@ def bind_symbolic_vars(
 
 
 def _size(func: Function, var: PrimVar, value: Any) -> PrimExpr:
-    """What a shape variable is to be, of the variable's dtype."""
+    """The size of a shape variable, of the variable's dtype."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
         value = IntImm(var.dtype, int(value))
     if not isinstance(value, PrimExpr):
@@ -147,7 +148,7 @@ def _is_dimension(func: Function, var: PrimVar) -> bool:
 def _by_variable(
     caller: str, given: Mapping[Any, Any], known: Iterable[V], noun: str, kind: type[V]
 ) -> dict[V, Any]:
-    """What is given by name or variable, by the variables of the function, in their order."""
+    """The values that are given by name or variable, by the variables of the function, in their order."""
     if not isinstance(given, Mapping):
         what = f"`{caller}` takes a mapping of {noun}s to values"
         raise _mistake("RX0201", f"{what}, not {brief(given)}")
@@ -197,7 +198,7 @@ def _offer(name: str, variables: Sequence[V], noun: str) -> str:
 
 
 def _refuse_undefined(caller: str, made: Function, func: Function) -> None:
-    """What is bound may use only shape variables that the function defines afterwards."""
+    """Refuse a result that uses shape variables which nothing defines in it."""
     before = set(walk.free_vars(func))
     for var in walk.free_vars(made):
         if isinstance(var, PrimVar) and var not in before:

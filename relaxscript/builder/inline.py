@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.analysis.components import components
-from relaxscript.analysis.derive import check_argument_count, function_struct_info
 from relaxscript.analysis.purity import claims_purity
 from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
@@ -27,7 +26,6 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     If,
-    SeqExpr,
     Tuple,
     TupleGetItem,
     Var,
@@ -38,7 +36,8 @@ from relaxscript.sinfo import check_compatibility, erase_to_well_defined
 
 from .bind import home_module
 from .block_builder import BlockBuilder
-from .specialize import Specializer, evaluates_once, in_normal_form
+from .scope import attempt
+from .specialize import Specialization, Specializer, evaluates_once, in_normal_form
 
 __all__ = ["inline_functions"]
 
@@ -105,7 +104,7 @@ def _by_name(given: Mapping[Any, Any]) -> dict[str, Function]:
     return found
 
 
-def _callees(func: Function, given: Mapping[str, Function]) -> Iterator[str]:
+def _callees(func: Function, given: Mapping[str, object]) -> Iterator[str]:
     """The names of given functions that a function calls, one for each call."""
     for node in walk.compounds(func):
         match node:
@@ -139,7 +138,7 @@ def _recursion(group: list[str], given: Mapping[str, Function]) -> DiagnosticErr
 
 def _size(func: Function, sizes: Mapping[str, int]) -> int:
     """The parts of a function after inlining; refuses what would be no program for anybody."""
-    size = sum(1 for _ in walk.compounds(func)) + sum(sizes[n] for n in _callees(func, sizes))
+    size = len(list(walk.compounds(func))) + sum(sizes[name] for name in _callees(func, sizes))
     if size > walk.MOST_PARTS:
         message = f"with the bodies of its callees the function would have {size:,} parts"
         help = "inline fewer functions at a time"
@@ -147,42 +146,44 @@ def _size(func: Function, sizes: Mapping[str, int]) -> int:
     return size
 
 
-class _Splice(Specializer):
-    """Writes the body of a function where a builder stands, with arguments for its parameters."""
+class _Splice(Specialization):
+    """The body of a function where a builder stands, with arguments for its parameters.
 
-    def __init__(self, mod: IRModule, builder: BlockBuilder) -> None:
-        super().__init__(mod, builder)
+    Into an open dataflow block go variables of the block.
+    """
+
+    def __init__(self, mod: IRModule, builder: BlockBuilder, callee: _Callee) -> None:
+        self._builder = builder
         self._in_block = builder.current_block_is_dataflow()
+        self._once = callee.once
+        self._function = copy_with_new_vars(callee.function)
+        self._specializer = Specializer(mod, builder, self)
 
-    def splice(self, callee: _Callee, args: Sequence[Expr]) -> Expr:
+    def write(self, args: Sequence[Expr]) -> Expr:
         """Write the bindings of the body; what the call gives is a leaf."""
-        function = copy_with_new_vars(callee.function)
-        check_argument_count(function_struct_info(function), len(args))
-        self.match(function.params, [self.builder.struct_info(arg) for arg in args])
-        self.admit(function.params, args, callee.once)
-        return self._body(function)
+        params = self._function.params
+        self._specializer.match(params, [self._builder.struct_info(arg) for arg in args])
+        self._specializer.admit(params, args, self._once)
+        return self._result()
 
-    def splice_as_declared(self, callee: _Callee, args: Sequence[Expr]) -> Expr:
-        """As `splice`, with no more known of the arguments than the callee says of them."""
-        function = copy_with_new_vars(callee.function)
-        infos = [param.struct_info for param in function.params]
-        given = self.builder.bind_match_cast(Tuple(args), TupleStructInfo(infos), "args")
-        for index, param in enumerate(function.params):
-            field = TupleGetItem(given, index)
-            self.replace_var(param, self.builder.bind(field, param.name_hint, span=param.span))
-        return self._body(function)
+    def write_as_declared(self, args: Sequence[Expr]) -> Expr:
+        """As `write`, with no more known of the arguments than the callee says of them."""
+        params = self._function.params
+        infos = TupleStructInfo.make(tuple(param.struct_info for param in params))
+        given = self._builder.bind_match_cast(Tuple.make(tuple(args)), infos, "args")
+        for index, param in enumerate(params):
+            field = TupleGetItem.make(given, index)
+            value = self._builder.bind(field, param.name_hint, span=param.span)
+            self._specializer.replace_var(param, value)
+        return self._result()
 
-    def _body(self, function: Function) -> Expr:
-        self.visit(function.body)
-        assert isinstance(function.body, SeqExpr)
-        return self._as_declared(self._substitute(function.body.body), function)
-
-    def _as_declared(self, value: Expr, function: Function) -> Expr:
-        """What is returned, behind a match_cast where it may not be what is declared."""
+    def _result(self) -> Expr:
+        """The returned value, behind a match_cast where it may not be what is declared."""
+        function, builder, context = self._function, self._builder, self._builder.context
+        value = self._specializer.result_of(function.body)
         assert function.ret_struct_info is not None
-        builder, context = self.builder, self.builder.context
         scope = context.shape_scope or ()
-        declared = self._replaced.apply(function.ret_struct_info)
+        declared = self._specializer.applied(function.ret_struct_info)
         declared = erase_to_well_defined(declared, builder.is_visible, scope)
         known = builder.struct_info(value)
         if check_compatibility(known, declared, context.facts, in_scope=scope) is YES:
@@ -191,67 +192,59 @@ class _Splice(Specializer):
 
     def _is_spliced(self) -> bool:
         """True where bindings go into the dataflow block that is open."""
-        return self._in_block and not self.functions
+        return self._in_block and not self._specializer.functions
 
-    def enter(self, node: Node) -> bool | None:
-        return (
-            None if isinstance(node, DataflowBlock) and self._is_spliced() else super().enter(node)
-        )
-
-    def leave(self, node: Node) -> None:
-        if not (isinstance(node, DataflowBlock) and self._is_spliced()):
-            super().leave(node)
+    def dissolves(self, block: DataflowBlock) -> bool:
+        return self._is_spliced()
 
     def kind_of(self, var: Var) -> type[Var]:
         return DataflowVar if self._is_spliced() else type(var)
 
 
-class _Inliner(Specializer):
-    """Writes a function with bodies in the place of calls.
+class _Inliner(Specialization):
+    """Bodies in the place of calls.
 
     A dataflow block into which control flow comes is none any more.
     """
 
     def __init__(self, bodies: Mapping[str, _Callee], mod: IRModule | None) -> None:
-        super().__init__(mod)
         self._bodies = bodies
-        self._ordinary: set[Node] = set()
+        self._specializer = Specializer(mod, steps=self)
+        self._dissolved: dict[Node, bool] = {}
+
+    def function(self, func: Function, name: str = "function") -> Function:
+        """The function with bodies in the place of calls; `func` itself where there are none."""
+        return self._specializer.function(func, name)
 
     def _callee(self, value: Expr) -> _Callee | None:
         """The function that takes the place of a value; None where the value stays."""
         match value:
             case Call(op=GlobalVar(name)) if name in self._bodies:
-                callee, around = self._bodies[name], self.functions[-1]
+                callee, around = self._bodies[name], self._specializer.functions[-1]
                 trusts = callee.is_trusted and claims_purity(around.is_pure, around.attrs)
                 return None if trusts else callee
         return None
 
-    def enter(self, node: Node) -> bool | None:
-        if isinstance(node, DataflowBlock):
-            callees = (self._callee(binding.value) for binding in node.bindings)
-            if any(callee is not None and callee.needs_ordinary_block for callee in callees):
-                self._ordinary.add(node)
-                return None
-        return super().enter(node)
-
-    def leave(self, node: Node) -> None:
-        if node not in self._ordinary:
-            super().leave(node)
+    def dissolves(self, block: DataflowBlock) -> bool:
+        if block not in self._dissolved:
+            callees = (self._callee(binding.value) for binding in block.bindings)
+            self._dissolved[block] = any(
+                callee is not None and callee.needs_ordinary_block for callee in callees
+            )
+        return self._dissolved[block]
 
     def kind_of(self, var: Var) -> type[Var]:
-        return Var if self.path[-1] in self._ordinary else type(var)
+        return Var if self._dissolved.get(self._specializer.path[-1]) else type(var)
 
-    def binding(self, binding: Binding) -> None:
+    def replacement(self, binding: Binding) -> Expr | None:
         callee = self._callee(binding.value)
         if callee is None:
-            super().binding(binding)
-            return
+            return None
         assert isinstance(binding.value, Call)
-        args = binding.value.args
+        args, mod, builder = binding.value.args, self._specializer.mod, self._specializer.builder
         try:
-            with self.builder.attempt():
-                result = _Splice(self.mod, self.builder).splice(callee, args)
+            with attempt(builder):
+                return _Splice(mod, builder, callee).write(args)
         except (UnplacedError, DiagnosticError):
             # For these arguments the body fails where it is checked. When it runs is early enough.
-            result = _Splice(self.mod, self.builder).splice_as_declared(callee, args)
-        self.change(binding, result)
+            return _Splice(mod, builder, callee).write_as_declared(args)

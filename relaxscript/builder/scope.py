@@ -228,25 +228,6 @@ class ScopeStack(ABC):
     def current_block_is_dataflow(self) -> bool:
         return bool(self._scopes) and self._scopes[-1].dataflow
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Where what is written inside raises, nothing of it was written."""
-        scope, depth, frames = self._scopes[-1], len(self._scopes), len(self._frames)
-        blocks, last = len(scope.blocks), scope.blocks[-1:]
-        bindings, written, dataflow = scope.bindings, len(scope.bindings), scope.dataflow
-        seen, sizes, facts = len(scope.vars), len(scope.shape_vars), self.context.facts
-        try:
-            yield
-        except BaseException:
-            while len(self._scopes) > depth:
-                self._leave(self._scopes.pop())
-            del self._frames[frames:], bindings[written:], scope.vars[seen:]
-            scope.blocks[max(0, blocks - 1) :] = last
-            scope.bindings, scope.dataflow, self.context.facts = bindings, dataflow, facts
-            self._shape_scope.difference_update(scope.shape_vars[sizes:])
-            del scope.shape_vars[sizes:]
-            raise
-
     # ---- functions
 
     def begin_function(
@@ -324,3 +305,23 @@ def own_module(stack: ScopeStack) -> IRModule:
         stack._module = stack.context.module = stack._module.clone()
         stack._shares_module = False
     return stack._module
+
+
+@contextmanager
+def attempt(stack: ScopeStack) -> Iterator[None]:
+    """Write bindings that are all forgotten again if one of them raises."""
+    scope, depth, frames = stack._scopes[-1], len(stack._scopes), len(stack._frames)
+    blocks, last = len(scope.blocks), scope.blocks[-1:]
+    bindings, written, dataflow = scope.bindings, len(scope.bindings), scope.dataflow
+    seen, sizes, facts = len(scope.vars), len(scope.shape_vars), stack.context.facts
+    try:
+        yield
+    except BaseException:
+        while len(stack._scopes) > depth:
+            stack._leave(stack._scopes.pop())
+        del stack._frames[frames:], bindings[written:], scope.vars[seen:]
+        scope.blocks[max(0, blocks - 1) :] = last
+        scope.bindings, scope.dataflow, stack.context.facts = bindings, dataflow, facts
+        stack._shape_scope.difference_update(scope.shape_vars[sizes:])
+        del scope.shape_vars[sizes:]
+        raise

@@ -1,7 +1,7 @@
 """Functions with some of their variables given: parameters, and the shape variables they bind.
 
 A `Specializer` writes a body again with what takes the place of variables. All that is known of
-values is derived anew, so that what was `n` and is 3 makes static what follows from it. `bind.py`
+values is derived anew: where `n` is 3 by now, what follows from it is static. `bind.py`
 specialises functions by it, `inline.py` bodies for the arguments of a call.
 """
 
@@ -23,9 +23,11 @@ from relaxscript.ir.relax import (
     Binding,
     Call,
     Constant,
+    DataflowBlock,
     Expr,
     Function,
     GlobalVar,
+    SeqExpr,
     Tuple,
     Var,
     VarBinding,
@@ -37,7 +39,7 @@ from relaxscript.sinfo import check_compatibility, explain_mismatch, shape_var_m
 from .block_builder import BlockBuilder
 from .mutator import ExprMutator
 
-__all__ = ["Specializer", "evaluates_once", "in_normal_form"]
+__all__ = ["Specializer", "Specialization", "evaluates_once", "in_normal_form"]
 
 
 def in_normal_form(func: Function, mod: IRModule | None) -> Function:
@@ -87,18 +89,45 @@ class _Simplified(walk.Substitution):
         return None
 
 
+class Specialization:
+    """The work of a specialiser beside putting leaves in the place of variables.
+
+    `dissolves` is asked of dataflow blocks: the bindings of one that is dissolved go into what is
+    open around it. `kind_of` is what the variable of a binding is afterwards, one of its dataflow
+    block or not. `replacement` gives another value for a binding, or None.
+    """
+
+    def begin(self) -> None:
+        """Called where the first binding of the function is to be written."""
+
+    def dissolves(self, block: DataflowBlock) -> bool:
+        return False
+
+    def kind_of(self, var: Var) -> type[Var]:
+        return type(var)
+
+    def replacement(self, binding: Binding) -> Expr | None:
+        return None
+
+
 class Specializer(ExprMutator):
     """Writes a program with leaves in the place of variables, of Relax and of shapes.
 
-    A parameter is given its value in two steps: `match` says what the shape variables of all of
-    them are, `admit` puts each value into its place, behind a match_cast where it may not fit.
+    Parameters are given their values in two steps. `match` says what the shape variables of all of
+    them are. `admit` puts each value into its place, behind a match_cast where it may not fit.
     Calls of functions that the module does not have keep the StructInfo that they were declared
     with.
     """
 
-    def __init__(self, mod: IRModule | None = None, builder: BlockBuilder | None = None) -> None:
+    def __init__(
+        self,
+        mod: IRModule | None = None,
+        builder: BlockBuilder | None = None,
+        steps: Specialization | None = None,
+    ) -> None:
         super().__init__(mod, builder)
         self._replaced = _Simplified()
+        self._steps = Specialization() if steps is None else steps
 
     def replace_scalar(self, var: PrimVar, by: PrimExpr) -> None:
         """Put a scalar in the place of a shape variable, in all that follows."""
@@ -146,31 +175,45 @@ class Specializer(ExprMutator):
     def _substitute(self, expr: Expr) -> Expr:
         return self._replaced.apply(expr)
 
+    def begin(self, func: Function) -> None:
+        if len(self.functions) == 1:
+            self._steps.begin()
+
     def enter(self, node: Node) -> bool | None:
+        if isinstance(node, DataflowBlock) and self._steps.dissolves(node):
+            return None
         if isinstance(node, VarBinding) and isinstance(node.value, Function):
             # It may call itself, by a variable of which something else is known by now.
-            var, kind = node.var, self.kind_of(node.var)
+            var, kind = node.var, self._steps.kind_of(node.var)
             info = self._replaced.apply(var.struct_info)
             if kind is not type(var) or info is not var.struct_info:
                 self.replace_var(var, kind.make(var.name_hint, info, span=var.span))
         return super().enter(node)
 
-    def kind_of(self, var: Var) -> type[Var]:
-        """What the variable of a binding is afterwards: one of its dataflow block, or not."""
-        return type(var)
+    def leave(self, node: Node) -> None:
+        if not (isinstance(node, DataflowBlock) and self._steps.dissolves(node)):
+            super().leave(node)
 
     def binding(self, binding: Binding) -> None:
-        self.change(binding, binding.value)
-
-    def change(self, binding: Binding, value: Expr) -> None:
-        """Write a binding with this value, of which all that is known is derived anew."""
-        var, kind = binding.var, self.kind_of(binding.var)
+        other = self._steps.replacement(binding)
+        value = binding.value if other is None else other
+        var, kind = binding.var, self._steps.kind_of(binding.var)
         if kind is type(var) or isinstance(value, Function):
             self._write(binding, value)
             return
-        other = kind.make(var.name_hint, var.struct_info, span=var.span)
-        self._write(binding.replace(var=other), value)
-        self.replace_var(var, self._replaced.get(other, other))
+        made = kind.make(var.name_hint, var.struct_info, span=var.span)
+        self._write(binding.replace(var=made), value)
+        self.replace_var(var, self._replaced.get(made, made))
+
+    def result_of(self, body: Expr) -> Expr:
+        """Write the bindings of a body where the builder stands; its result is a leaf."""
+        assert isinstance(body, SeqExpr)
+        self.visit(body)
+        return self._substitute(body.body)
+
+    def applied(self, info: StructInfo) -> StructInfo:
+        """A declared StructInfo, in terms of what takes the place of variables."""
+        return self._replaced.apply(info)
 
     def _write(self, binding: Binding, value: Expr) -> None:
         var, before = binding.var, self.original
