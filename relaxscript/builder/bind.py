@@ -148,7 +148,7 @@ def _is_dimension(func: Function, var: PrimVar) -> bool:
 def _by_variable(
     caller: str, given: Mapping[Any, Any], known: Iterable[V], noun: str, kind: type[V]
 ) -> dict[V, Any]:
-    """The values that are given by name or variable, by the variables of the function, in their order."""
+    """The values that are given by name or variable, in the order of the variables."""
     if not isinstance(given, Mapping):
         what = f"`{caller}` takes a mapping of {noun}s to values"
         raise _mistake("RX0201", f"{what}, not {brief(given)}")

@@ -39,7 +39,7 @@ from relaxscript.sinfo import check_compatibility, explain_mismatch, shape_var_m
 from .block_builder import BlockBuilder
 from .mutator import ExprMutator
 
-__all__ = ["Specializer", "Specialization", "evaluates_once", "in_normal_form"]
+__all__ = ["Specialization", "Specializer", "evaluates_once", "in_normal_form"]
 
 
 def in_normal_form(func: Function, mod: IRModule | None) -> Function:
