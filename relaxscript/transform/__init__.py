@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
+from .fuse.fuse_tir import FuseTIR
 from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
@@ -58,11 +59,11 @@ from .vdevice.update_vdevice import UpdateVDevice
 __all__ = [
     "AnnotateTIROpPattern", "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings",
     "ComputePrimValue", "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
-    "DecomposeOpsForTraining", "FunctionPass", "FuseOps", "KillAfterLastUse", "LambdaLift",
-    "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass",
-    "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice", "RemovePurityChecking",
-    "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential", "ToNonDataflow",
-    "UpdateVDevice", "VMShapeLower", "dataflowblock_pass", "default_build_pipeline",
-    "default_pipeline", "function_pass", "get_default_pipeline", "get_pipeline", "module_pass",
-    "register_pipeline", "zero_pipeline",
+    "DecomposeOpsForTraining", "FunctionPass", "FuseOps", "FuseTIR", "KillAfterLastUse",
+    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
+    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
+    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -6,4 +6,8 @@ fuse_ops.py                 groups of calls become functions:
   dominators.py             where all uses of a value come together,
   grouping.py               which bindings are one group,
   fused_function.py         the function of a group.
+fuse_tir.py                 such functions become PrimFuncs:
+  joined_function.py        what a function does, and the PrimFunc that does it,
+  definite_writes.py        whether all of a buffer is written before it is read,
+  body_template.py          a body, to be written with other buffers.
 """

@@ -17,6 +17,8 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.ir.tir import Buffer, PrimFunc
 from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.op.calls import call_tir
+from relaxscript.op.inplace import call_tir_inplace
+from relaxscript.op.results import NEW, inplace_indices
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
 __all__ = ["TIRCall", "TIRCalls", "TIRSignature", "tensors_of"]
@@ -33,7 +35,10 @@ class TIRSignature(NamedTuple):
 
 
 class TIRCall(NamedTuple):
-    """A call that fits: its tensors, its results, and what the PrimFunc's shape variables are."""
+    """A call that fits: its tensors, its results, and what the PrimFunc's shape variables are.
+
+    `indices` has for each result the argument that it is written into, or -1 for a new tensor.
+    """
 
     gvar: GlobalVar
     signature: TIRSignature
@@ -41,6 +46,7 @@ class TIRCall(NamedTuple):
     result: StructInfo
     sizes: dict[PrimVar, PrimExpr]
     integers: tuple[PrimExpr, ...]
+    indices: tuple[int, ...]
 
 
 class TIRCalls:
@@ -59,11 +65,13 @@ class TIRCalls:
             self._signatures[name] = found
         return self._signatures[name]
 
-    def match(self, value: Expr) -> TIRCall | None:
-        """A `call_tir` that fits; None for all else."""
-        if value.__class__ is not Call or value.op != call_tir.op:
+    def match(self, value: Expr, in_place: bool = False) -> TIRCall | None:
+        """A `call_tir` that fits, and where `in_place` a `call_tir_inplace`; None for all else."""
+        if value.__class__ is not Call:
             return None
-        assert isinstance(value, Call)
+        is_new = value.op == call_tir.op
+        if not (is_new or (in_place and value.op == call_tir_inplace.op)):
+            return None
         gvar, held, *rest = value.args
         if not isinstance(gvar, GlobalVar) or not isinstance(held, Tuple):
             return None
@@ -74,10 +82,16 @@ class TIRCalls:
         if signature is None or results is None or integers is None:
             return None
         infos = [_tensor_info(arg) for arg in held.fields]
-        sizes = _match(signature, [*infos, *results], integers)
+        indices = (NEW,) * len(results) if is_new else inplace_indices(value)
+        for index, info in zip(indices, results):
+            if index == NEW:
+                infos.append(info)
+            elif not _are_alike(infos[index], info):
+                return None
+        sizes = _match(signature, infos, integers)
         if sizes is None:
             return None
-        return TIRCall(gvar, signature, held.fields, result, sizes, integers)
+        return TIRCall(gvar, signature, held.fields, result, sizes, integers, indices)
 
 
 def _signature(func: PrimFunc) -> TIRSignature | None:
@@ -107,7 +121,7 @@ def _result_of(call: Call) -> StructInfo:
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
 
 
-def tensors_of(result: StructInfo) -> list[TensorStructInfo] | None:
+def tensors_of(result: StructInfo | None) -> list[TensorStructInfo] | None:
     """The tensors of a result, one or a tuple of them; None for anything else."""
     match result:
         case TensorStructInfo():
@@ -158,6 +172,15 @@ def _match(
     if any(own.dtype is not size.dtype for own, size in sizes.items()):
         return None
     return sizes if all(_is_same(own, dim, sizes) for own, dim in later) else None
+
+
+def _are_alike(one: TensorStructInfo | None, other: TensorStructInfo) -> bool:
+    """True if two tensors certainly have the same shape and dtype."""
+    if one is None or one.dims is None or other.dims is None or one.dtype is not other.dtype:
+        return False
+    if len(one.dims) != len(other.dims):
+        return False
+    return all(a is b or prove_equal(a, b) is YES for a, b in zip(one.dims, other.dims))
 
 
 def _is_same(own: PrimExpr, dim: PrimExpr, sizes: Sizes) -> bool:

@@ -11,11 +11,14 @@ from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
-from relaxscript.transform import FuseOps, Pass
+from relaxscript.transform import FuseOps, FuseTIR, Pass, Sequential
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
-PASSES: dict[str, Callable[[], Pass]] = {"FuseOps": FuseOps}
+PASSES: dict[str, Callable[[], Pass]] = {
+    "FuseOps": FuseOps,
+    "FuseTIR": lambda: Sequential([FuseOps(), FuseTIR()]),
+}
 every_pass = pytest.mark.parametrize("make", PASSES.values(), ids=PASSES)
 
 
