@@ -54,15 +54,25 @@ from .pattern import (
     VarPattern,
     WildcardPattern,
 )
+from .rewriter import (
+    ExprPatternRewriter,
+    OrRewriter,
+    PatternMatchingRewriter,
+    TupleRewriter,
+    rewrite_bindings,
+    rewrite_call,
+)
 from .sequence import DFConstraint, PatternSeq, SameShapeConstraint
 
 __all__ = [
     "AndPattern", "AttrPattern", "CallPattern", "ConstantPattern", "DFConstraint", "DFPattern",
-    "DataTypePattern", "DataflowVarPattern", "ExprPattern", "ExternFuncPattern",
-    "FunctionPattern", "GlobalVarPattern", "NotPattern", "OrPattern", "PatternContext",
-    "PatternSeq", "PrimArrPattern", "SameShapeConstraint", "ShapePattern", "StructInfoPattern",
-    "TupleGetItemPattern", "TuplePattern", "TypePattern", "UnorderedTuplePattern", "VarPattern",
+    "DataTypePattern", "DataflowVarPattern", "ExprPattern", "ExprPatternRewriter",
+    "ExternFuncPattern", "FunctionPattern", "GlobalVarPattern", "NotPattern", "OrPattern",
+    "OrRewriter", "PatternContext", "PatternMatchingRewriter", "PatternSeq", "PrimArrPattern",
+    "SameShapeConstraint", "ShapePattern", "StructInfoPattern", "TupleGetItemPattern",
+    "TuplePattern", "TupleRewriter", "TypePattern", "UnorderedTuplePattern", "VarPattern",
     "WildcardPattern", "has_attr", "has_dtype", "is_call_dps_packed", "is_call_packed",
     "is_call_tir", "is_const", "is_dfv", "is_expr", "is_gv", "is_op", "is_shape", "is_tuple",
-    "is_tuple_get_item", "is_var", "make_fused_bias_activation_pattern", "reject", "wildcard",
+    "is_tuple_get_item", "is_var", "make_fused_bias_activation_pattern", "reject",
+    "rewrite_bindings", "rewrite_call", "wildcard",
 ]  # fmt: skip

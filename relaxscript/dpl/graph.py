@@ -91,6 +91,12 @@ class BlockGraph:
         for used in mentioned(value):
             self.users.get(used, {}).pop(var, None)
 
+    def forget(self, var: Var, value: Expr) -> None:
+        """Have a variable bound no more."""
+        self.remove(var, value)
+        del self.operands[var]
+        self.values.pop(var, None)
+
     def get(self, var: Any, /) -> Expr | None:
         """The value of a variable of the block, or of what is around it."""
         found = self.values.get(var)
@@ -278,7 +284,7 @@ class GraphSearch:
         self.constraints = constraints
         self.graph = graph
         self.matcher = Matcher(graph)
-        self.calls: list[DFPattern] = [p for p in constraints.parts if isinstance(p, CallPattern)]
+        self.calls = [p for p in constraints.parts if root_operators(p) is not None]
         self._apart = frozenset(self.calls)
         self.first_part, self._steps = self._plan()
 

@@ -9,6 +9,7 @@ A variable with a known value is looked at as that value; a wildcard takes it as
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -116,14 +117,14 @@ class Match:
         }
 
 
-class Step:
+class Step(ABC):
     """A goal of the matcher's own: `take` gives the goals that are left, or `FAIL`."""
 
     __slots__ = ()
 
+    @abstractmethod
     def take(self, matcher: Matcher, goals: Goals) -> Goals:
         """Meet the goal, and give those that follow."""
-        raise NotImplementedError
 
 
 class Matcher:

@@ -369,4 +369,19 @@ Right:
 
     wildcard().has_dtype("float32") | wildcard().has_dtype("int32")
 """,
+    "RX0710": """
+RX0710: a rewrite that cannot be made
+
+A rewriter of `relax.dpl` gives an expression, whose StructInfo fits wherever that of the matched
+one did. Side effects are not dropped, and rules come to an end. Where that is not so, the function
+or module stays as it was.
+
+Wrong:
+
+    rewrite_call(is_op("relax.exp")(x), lambda _, found: R.astype(found[x], "float16"), func)
+
+Right:
+
+    rewrite_call(is_op("relax.exp")(x), lambda _, found: R.tanh(found[x]), func)
+""",
 }
