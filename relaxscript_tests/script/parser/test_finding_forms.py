@@ -463,9 +463,9 @@ def test_a_file_of_many_functions_is_read_and_parsed_once(folder, monkeypatch):
     )
     text += "@I.ir_module\nclass M:\n" + textwrap.indent(BODY, "    ")
     reads, parses = [], []
-    read, parse = linecache.updatecache, source_room._read
+    read, parse = linecache.updatecache, source_room.parse_once
     monkeypatch.setattr(linecache, "updatecache", lambda *a: reads.append(a[0]) or read(*a))
-    monkeypatch.setattr(source_room, "_read", lambda *a: parses.append(a[0]) or parse(*a))
+    monkeypatch.setattr(source_room, "parse_once", lambda *a: parses.append(a[0]) or parse(*a))
     module = imported(folder, text, "many")
     path = str(folder / "many.py")
     assert [name for name in reads if name == path] == [path]
