@@ -53,8 +53,6 @@ _TRAINING = {
 }
 _TIR = {
     "Schedule": _SCHEDULES,
-    "transform": "`relaxscript.build` lowers PrimFuncs by itself",
-    "analysis": "`relaxscript.analysis` asks about programs, `relaxscript.arith` about integers",
     "TensorIntrin": _SCHEDULES,
 }
 _TE = {

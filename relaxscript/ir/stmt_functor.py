@@ -21,7 +21,7 @@ from .tir import Block, Buffer, PrimFunc, SeqStmt, Stmt
 
 __all__ = [
     "ir_transform", "part_names", "parts_of_tir", "post_order_visit", "pre_order_visit",
-    "rebuild_tir", "renew_defs", "substitute",
+    "rebuild_tir", "renew_defs", "renewed_buffer", "substitute",
 ]  # fmt: skip
 
 Part = TypeVar("Part", bound=Node)
@@ -236,13 +236,13 @@ def renew_defs(func: PrimFunc) -> PrimFunc:
             if isinstance(var, Var)
         }
     )
-    buffers = {b: _renewed(b, renamed) for b in bound if isinstance(b, Buffer)}
+    buffers = {b: renewed_buffer(b, renamed) for b in bound if isinstance(b, Buffer)}
     for old, new in buffers.items():
         renamed[old] = new
     return renamed.apply(func)
 
 
-def _renewed(buffer: Buffer, renamed: walk.Substitution) -> Buffer:
+def renewed_buffer(buffer: Buffer, renamed: walk.Substitution) -> Buffer:
     """A new buffer over renamed variables."""
     values = {f.name: getattr(buffer, f.name) for f in traversal_of(Buffer)}
     for name in ("shape", "strides"):

@@ -55,10 +55,6 @@ def _exprs(values: Any) -> tuple[PrimExpr, ...]:
     return tuple(as_scalar(v) for v in values)
 
 
-def _tuple(values: Any) -> tuple[Any, ...]:
-    return tuple(values)
-
-
 def _some(values: Any) -> tuple[Any, ...]:
     return tuple(values or ())
 
@@ -103,7 +99,7 @@ class Buffer(Node):
     data_alignment: int = 64
     offset_factor: int = 1
     buffer_type: str = field(convert=_buffer_type, default="default")
-    axis_separators: tuple[int, ...] = field(convert=_tuple, default=())
+    axis_separators: tuple[int, ...] = field(convert=tuple, default=())
 
     @staticmethod
     def _arrange(
@@ -239,7 +235,7 @@ class BufferRegion(Node):
     """The part of a buffer that a block reads or writes."""
 
     buffer: Buffer
-    region: tuple[Range, ...] = field(convert=_tuple)
+    region: tuple[Range, ...] = field(convert=tuple)
 
     def _check(self) -> None:
         if len(self.region) != len(self.buffer.shape):
@@ -484,9 +480,9 @@ class Block(Stmt):
     `init` runs before `body` whenever all reduction axes are at their start.
     """
 
-    iter_vars: tuple[IterVar, ...] = field(convert=_tuple, first=True)
-    reads: tuple[BufferRegion, ...] = field(convert=_tuple)
-    writes: tuple[BufferRegion, ...] = field(convert=_tuple)
+    iter_vars: tuple[IterVar, ...] = field(convert=tuple, first=True)
+    reads: tuple[BufferRegion, ...] = field(convert=tuple)
+    writes: tuple[BufferRegion, ...] = field(convert=tuple)
     name_hint: str
     body: Stmt
     is_scope = True
@@ -527,7 +523,7 @@ class PrimFunc(BaseFunc):
     `params` are variables; those that stand for a buffer are keys of `buffer_map`.
     """
 
-    params: tuple[Var, ...] = field(convert=_tuple, definition=True)
+    params: tuple[Var, ...] = field(convert=tuple, definition=True)
     body: Stmt
     ret_type: PrimType | PointerType | None = None
     buffer_map: Mapping[Var, Buffer] = field(convert=_buffer_map, definition=True, default=None)
@@ -566,6 +562,10 @@ class PrimFunc(BaseFunc):
         from .specialize import specialize
 
         return specialize(self, param_map)
+
+    def with_body(self, new_body: Stmt, span: Span | None = None) -> PrimFunc:
+        """The function with the same parameters and attributes and another body."""
+        return self.replace(body=new_body, span=span or self.span)
 
     @property
     def returned_dtype(self) -> DataType | None:

@@ -16,12 +16,13 @@ from relaxscript.script.names.tir_math import *  # noqa: F403
 # The names of `tvm.tir` win over those of scripts.
 from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
 
-from . import functor, stmt_functor  # isort: skip
+from . import analysis, functor, stmt_functor, transform  # isort: skip
 
 if not TYPE_CHECKING:
     from relaxscript.errors.not_built import of_tir as __getattr__  # noqa: F401
 
 __all__ = [
-    "PyStmtExprMutator", "PyStmtExprVisitor", "build", "functor", "stmt_functor", *prim.__all__,
-    *statements.__all__, *tir_compute.__all__, *tir_math.__all__, *tir_functions.__all__,
+    "PyStmtExprMutator", "PyStmtExprVisitor", "analysis", "build", "functor", "stmt_functor",
+    "transform", *prim.__all__, *statements.__all__, *tir_compute.__all__, *tir_math.__all__,
+    *tir_functions.__all__,
 ]  # fmt: skip

@@ -29,6 +29,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, neares
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
+from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
 
 from .context import PassContext, PassInfo
@@ -38,11 +39,13 @@ __all__ = [
     "FunctionPass",
     "ModulePass",
     "Pass",
+    "PrimFuncPass",
     "Sequential",
     "dataflowblock_pass",
     "find_pass",
     "function_pass",
     "module_pass",
+    "prim_func_pass",
 ]  # fmt: skip
 
 __tracebackhide__ = is_user_error
@@ -157,6 +160,36 @@ class FunctionPass(Pass):
         """The function afterwards; `mod` is the module before the pass."""
 
 
+class PrimFuncPass(Pass):
+    """A pass that looks at one PrimFunc of the module at a time."""
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        changed: dict[Any, PrimFunc | None] = {}
+        for var, function in mod.functions.items():
+            if not isinstance(function, PrimFunc):
+                continue
+            result: Any = self.transform_function(function, mod, ctx)
+            if result is not None and not isinstance(result, PrimFunc):
+                raise _gave(self.info.name, result, "a PrimFunc")
+            if result is not function:
+                changed[var] = result
+        if not changed:
+            return mod
+        made = mod.clone()
+        for var, new in changed.items():
+            if new is None:
+                del made[var]
+            else:
+                made[var] = new
+        return made
+
+    @abstractmethod
+    def transform_function(
+        self, func: PrimFunc, mod: IRModule, ctx: PassContext
+    ) -> PrimFunc | None:
+        """The function afterwards, None to remove it; `mod` is the module before the pass."""
+
+
 class DataflowBlockPass(FunctionPass):
     """A pass that looks at one dataflow block at a time, those of local functions included."""
 
@@ -269,6 +302,18 @@ def dataflowblock_pass(
     """A DataflowBlockPass from `f(block, mod, ctx)`, or a class with `transform_dataflowblock`."""
     info = _info(opt_level, name, required, traceable)
     return _decorate(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
+
+
+def prim_func_pass(
+    pass_func: Callable[..., Any] | None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    traceable: bool = False,
+) -> Any:
+    """A PrimFuncPass from `f(func, mod, ctx)`, or a class with `transform_function`."""
+    info = _info(opt_level, name, required, traceable)
+    return _decorate(PrimFuncPass, "transform_function", pass_func, info)
 
 
 def _info(
