@@ -16,6 +16,7 @@ from __future__ import annotations
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_tir import FuseTIR
+from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
 from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
@@ -62,8 +63,8 @@ __all__ = [
     "DecomposeOpsForTraining", "FunctionPass", "FuseOps", "FuseTIR", "KillAfterLastUse",
     "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
     "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "Sequential",
-    "ToNonDataflow", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
+    "RewriteDataflowReshape", "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower",
+    "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
+    "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

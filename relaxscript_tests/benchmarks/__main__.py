@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 ALL = (
-    "import_time", "front_end", "checking", "arithmetic", "operators", "execution", "networks",
+    "import_time", "front_end", "checking", "arithmetic", "operators", "fusion", "execution",
+    "networks",
 )  # fmt: skip
 
 

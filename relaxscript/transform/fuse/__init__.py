@@ -10,4 +10,5 @@ fuse_tir.py                 such functions become PrimFuncs:
   joined_function.py        what a function does, and the PrimFunc that does it,
   definite_writes.py        whether all of a buffer is written before it is read,
   body_template.py          a body, to be written with other buffers.
+rewrite_dataflow_reshape.py  calls that only reshape become `R.reshape`.
 """
