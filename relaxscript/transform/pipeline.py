@@ -19,6 +19,9 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
 from relaxscript.runtime.forks import lock_across_forks
 
+from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
+from .fuse.fuse_ops import FuseOps
+from .fuse.fuse_tir import FuseTIR
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
@@ -43,8 +46,12 @@ Pipeline = Pass | Callable[[IRModule], IRModule]
 
 
 def zero_pipeline() -> Sequential:
-    """The passes before a module is lowered: normal form, and operators as loops."""
-    return Sequential([Normalize(), LegalizeOps()], name="zero")
+    """The passes before a module is lowered: operators as loops, of which those that go together
+    are one PrimFunc.
+    """
+    return Sequential(
+        [Normalize(), LegalizeOps(), AnnotateTIROpPattern(), FuseOps(), FuseTIR()], name="zero"
+    )
 
 
 def default_pipeline() -> Sequential:

@@ -53,7 +53,9 @@ W = np.array([10, 20], "float32")
 def test_pipelines_have_names():
     assert get_pipeline().info.name == "zero"
     assert get_pipeline("default_build").info.name == "default_build"
-    assert [step.info.name for step in get_pipeline("zero").passes] == ["Normalize", "LegalizeOps"]
+    assert [step.info.name for step in get_pipeline("zero").passes] == [
+        "Normalize", "LegalizeOps", "AnnotateTIROpPattern", "FuseOps", "FuseTIR",
+    ]  # fmt: skip
 
 
 def test_an_unknown_name_is_an_error_that_offers_the_nearest():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from relaxscript.ir.buffer_access import StorageScope, pointer_variable
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
@@ -32,13 +33,15 @@ from relaxscript.ir.tir import (
 )
 from relaxscript.op.results import NEW
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
-from relaxscript.tir_builder import Opener, TIRBuilder, make_buffer
+from relaxscript.tir_builder import Opener, TIRBuilder
 
 from .body_template import BodyTemplate, body_template
 from .definite_writes import writes_all
 from .tir_calls import TIRCall, TIRCalls, tensors_of
 
 __all__ = ["Joined", "JoinedFunctions"]
+
+_GLOBAL = StorageScope("global")
 
 
 class Joined(NamedTuple):
@@ -98,14 +101,13 @@ class JoinedFunctions:
         buffers: dict[_Cell, Buffer] = {}
         new = [cell for cell in flow.results if cell.param is None]
         for cell in (*flow.params, *new):
-            buffers[cell] = make_buffer(unique(cell.name), cell.info.dims, cell.info.dtype)
+            buffers[cell] = _buffer(cell, unique)
             builder.add_param(buffers[cell])
         for var in flow.integers:
             builder.add_param(var)
         for cell in flow.made:
             if cell not in buffers:
-                made = make_buffer(unique(cell.name), cell.info.dims, cell.info.dtype)
-                buffers[cell] = builder.alloc_buffer(made)
+                buffers[cell] = builder.alloc_buffer(_buffer(cell, unique))
         for call, cells in flow.calls:
             template = self._template(call)
             assert template is not None, "it was asked for"
@@ -123,6 +125,13 @@ class JoinedFunctions:
             flow.result,
             tuple([NEW if cell.param is None else cell.param for cell in flow.results]),
         )
+
+
+def _buffer(cell: _Cell, unique: _UniqueNames) -> Buffer:
+    """Memory for a tensor, whose dimensions are known to be ones."""
+    name, dtype = unique(cell.name), cell.info.dtype
+    data = pointer_variable(name, dtype, _GLOBAL)
+    return Buffer.make(name, cell.info.dims or (), dtype, data, (), None, _GLOBAL, 64, 1, "default")
 
 
 def _add(builder: TIRBuilder, body: Stmt) -> None:

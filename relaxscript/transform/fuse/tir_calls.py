@@ -23,6 +23,7 @@ from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
 __all__ = ["TIRCall", "TIRCalls", "TIRSignature", "tensors_of"]
 
+_CALL_TIR = call_tir.op
 Sizes = Mapping[PrimVar, PrimExpr]
 
 
@@ -69,7 +70,7 @@ class TIRCalls:
         """A `call_tir` that fits, and where `in_place` a `call_tir_inplace`; None for all else."""
         if value.__class__ is not Call:
             return None
-        is_new = value.op == call_tir.op
+        is_new = value.op is _CALL_TIR or value.op == _CALL_TIR
         if not (is_new or (in_place and value.op == call_tir_inplace.op)):
             return None
         gvar, held, *rest = value.args
@@ -123,13 +124,12 @@ def _result_of(call: Call) -> StructInfo:
 
 def tensors_of(result: StructInfo | None) -> list[TensorStructInfo] | None:
     """The tensors of a result, one or a tuple of them; None for anything else."""
-    match result:
-        case TensorStructInfo():
-            return [result]
-        case TupleStructInfo(fields):
-            tensors = [field for field in fields if isinstance(field, TensorStructInfo)]
-            return tensors if len(tensors) == len(fields) else None
-    return None
+    if isinstance(result, TensorStructInfo):
+        return [result]
+    if not isinstance(result, TupleStructInfo):
+        return None
+    tensors = [field for field in result.fields if isinstance(field, TensorStructInfo)]
+    return tensors if len(tensors) == len(result.fields) else None
 
 
 def _tensor_info(arg: Expr) -> TensorStructInfo | None:
@@ -154,24 +154,39 @@ def _match(
     """The sizes of a call for the variables of a PrimFunc; None where they are not certain."""
     if len(infos) != len(signature.buffers) or len(integers) != len(signature.scalars):
         return None
-    if len({info.vdevice for info in infos if info is not None and info.vdevice}) > 1:
-        return None
     sizes: dict[PrimVar, PrimExpr] = dict(zip(signature.scalars, integers))
     later: list[tuple[PrimExpr, PrimExpr]] = []
+    places = []
     for buffer, info in zip(signature.buffers, infos):
-        dims = None if info is None else info.dims
-        if info is None or dims is None or info.dtype is not buffer.dtype:
+        if info is None or info.dims is None or info.dtype is not buffer.dtype:
             return None
-        if len(dims) != len(buffer.shape):
+        if not _match_dims(buffer.shape, info.dims, sizes, later):
             return None
-        for own, dim in zip(buffer.shape, dims):
-            if isinstance(own, PrimVar) and own not in sizes:
-                sizes[own] = dim
-            elif own is not dim:
-                later.append((own, dim))
+        if info.vdevice is not None:
+            places.append(info.vdevice)
     if any(own.dtype is not size.dtype for own, size in sizes.items()):
         return None
-    return sizes if all(_is_same(own, dim, sizes) for own, dim in later) else None
+    if later and not all(_is_same(own, dim, sizes) for own, dim in later):
+        return None
+    return None if any(place is not places[0] for place in places) else sizes
+
+
+def _match_dims(
+    shape: Sequence[PrimExpr], dims: Sequence[PrimExpr], sizes: dict[PrimVar, PrimExpr],
+    later: list[tuple[PrimExpr, PrimExpr]],
+) -> bool:  # fmt: skip
+    """Note what variables are, and what is compared later; False for sizes that differ."""
+    if len(dims) != len(shape):
+        return False
+    for own, dim in zip(shape, dims):
+        if own.__class__ is IntImm and dim.__class__ is IntImm:
+            if own.value != dim.value:
+                return False
+        elif isinstance(own, PrimVar) and sizes.setdefault(own, dim) is dim:
+            continue
+        else:
+            later.append((own, dim))
+    return True
 
 
 def _are_alike(one: TensorStructInfo | None, other: TensorStructInfo) -> bool:
@@ -184,8 +199,6 @@ def _are_alike(one: TensorStructInfo | None, other: TensorStructInfo) -> bool:
 
 
 def _is_same(own: PrimExpr, dim: PrimExpr, sizes: Sizes) -> bool:
-    if own.__class__ is IntImm and dim.__class__ is IntImm:
-        return own.value == dim.value
     known = sizes.get(own) if isinstance(own, PrimVar) else None
     if known is None:
         if any(var not in sizes for var in free_vars(own)):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from relaxscript.analysis import well_formed
+from relaxscript.errors import VMError
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
-from relaxscript.transform import FuseOps, FuseTIR, Pass, Sequential
+from relaxscript.testing.programs import random_module
+from relaxscript.transform import FuseOps, FuseTIR, Pass, Sequential, zero_pipeline
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
@@ -49,3 +52,41 @@ def test_fused_programs_are_well_formed_and_print_and_settle(make):
         assert well_formed(made)
         assert make()(made) is made
         assert_structural_equal(from_source(made.script(show_meta=True)), made)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_any_programs_mean_the_same_behind_the_pipeline_that_fuses():
+    for seed in range(examples(300)):
+        mod = random_module(seed)
+        made = zero_pipeline()(mod)
+        inputs = inputs_for(mod["main"], seed)
+        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
+        for name, load in EXECUTORS.items():
+            actual = observe(load(made), "main", inputs)
+            if isinstance(expected.value, VMError):
+                # What a loop says of wrong operands are other words than those of an operator.
+                assert isinstance(actual.value, VMError), f"{name} in program {seed}"
+                continue
+            # Computes of functions may differ from their meanings in the last places.
+            check_outcomes(name, actual, "before", expected, rtol=1e-6, atol=1e-6)
+
+
+def test_what_goes_wrong_in_a_fused_function_is_shown_at_its_last_operator():
+    mod = from_source("""
+@I.ir_module
+class Taken:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+        with R.dataflow():
+            y = R.take(x, i)
+            z = R.exp(y)
+            R.output(z)
+        return z
+""")
+    made = zero_pipeline()(mod)
+    assert "fused_take_exp" in made
+    for load in EXECUTORS.values():
+        with pytest.raises(VMError) as caught:
+            load(made)("main", np.ones(4, "float32"), np.array([1, 9]))
+        assert "R.exp(y)" in str(caught.value)
