@@ -121,6 +121,8 @@ if TYPE_CHECKING:
         vm,
     )
     from .artifact import load, save
+    from .builder.expr_functor import ExprFunctor, PyExprVisitor
+    from .builder.expr_mutator import PyExprMutator
     from .compiler import VirtualMachine, build, compile, jit
     from .ir import instrument
     from .runtime import (
@@ -165,6 +167,7 @@ __all__ = [
     "ExecBuilder",
     "Executable",
     "Expr",
+    "ExprFunctor",
     "ExternFunc",
     "FuncStructInfo",
     "FuncType",
@@ -183,6 +186,8 @@ __all__ = [
     "Prim",
     "PrimStructInfo",
     "PrimValue",
+    "PyExprMutator",
+    "PyExprVisitor",
     "R",
     "RelaxWarning",
     "SeqExpr",
@@ -311,6 +316,9 @@ _LATER = {
         ),
         "runtime",
     ),
+    "ExprFunctor": "builder.expr_functor",
+    "PyExprMutator": "builder.expr_mutator",
+    "PyExprVisitor": "builder.expr_functor",
     "instrument": "ir",
     **dict.fromkeys(
         (

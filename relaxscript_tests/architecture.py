@@ -261,7 +261,8 @@ def own_code(files: Mapping[str, str]) -> list[str]:
 FILE_LINES = 600
 FUNCTION_LINES = 60
 NAMELESS = re.compile(
-    r"(^|/)(utils?|helpers?|common|misc|_internal)(\.py|/)|^relaxscript/core(\.py|/)"
+    r"(?<!relaxscript/relax)(^|/)utils?(\.py|/)"  # users of TVM import `relax.utils`
+    r"|(^|/)(helpers?|common|misc|_internal)(\.py|/)|^relaxscript/core(\.py|/)"
 )
 
 

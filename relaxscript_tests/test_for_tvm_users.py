@@ -149,8 +149,6 @@ def formation(theirs, ours, folder):
 
 
 DIFFERS = {
-    "from tvm.relax.utils import convert_to_expr": imports,
-    "from tvm.relax.utils import args_converter": imports,
     "from tvm.relax.training.utils import register_te_gradient": imports,
     'target.kind.name == "llvm"': kind,
     'Target("llvm", host="llvm")': host,

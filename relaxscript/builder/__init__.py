@@ -2,7 +2,8 @@
 
 Start with `block_builder.py`; `normal_form.py` is how an expression becomes a binding, `scope.py`
 what is visible where, `arguments.py` how arguments become expressions. Passes rewrite functions by
-`mutator.py`; `bind.py` and `inline.py` are the methods of functions that make others of them.
+`mutator.py`; users by TVM's hooks, in `expr_functor.py` and `expr_mutator.py`. `bind.py` and
+`inline.py` are the methods of functions that make others of them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ from relaxscript.sinfo import (
 
 from .scope import ScopeStack, no_open_function
 
-__all__ = ["Normalizer"]
+__all__ = ["Normalizer", "info_behind_block", "is_simple", "operands_of", "with_operands"]
 
 BOOL = DataType("bool")
 
@@ -233,7 +233,7 @@ class Normalizer(ScopeStack):
 
     def _normalize_call(self, call: Call) -> Call:
         args, op = call.args, call.op
-        if type(op) is not Op and not _is_simple(op):
+        if type(op) is not Op and not is_simple(op):
             # The callee is evaluated before its arguments (spec, Evaluating Expressions, 12.2).
             (op,) = _bound_inside(self, (op,)) if _is_nested(op) else (op,)
             op = self.operand(op)
@@ -365,13 +365,13 @@ def info_behind_block(info: StructInfo) -> StructInfo:
     return erase_to_well_defined(info, lambda var: not isinstance(var, DataflowVar), None)
 
 
-def _is_simple(expr: Expr) -> bool:
+def is_simple(expr: Expr) -> bool:
     return isinstance(expr, LeafExpr) and type(expr) is not Tuple
 
 
 def _is_nested(expr: Expr) -> bool:
     """True if an operand of a call has operands that must be bound first."""
-    return any(not _is_simple(inner) for inner in _operands(expr))
+    return any(not is_simple(inner) for inner in operands_of(expr))
 
 
 def _bound_inside(builder: Normalizer, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -383,26 +383,26 @@ def _bound_inside(builder: Normalizer, args: tuple[Expr, ...]) -> tuple[Expr, ..
     pending = list(reversed(args))
     while pending:
         expr = pending[-1]
-        inner = [e for e in _operands(expr) if id(e) not in done and not _is_simple(e)]
+        inner = [e for e in operands_of(expr) if id(e) not in done and not is_simple(e)]
         if inner:
             pending.extend(reversed(inner))
             continue
         pending.pop()
-        if id(expr) not in done and not _is_simple(expr):
-            done[id(expr)] = builder.operand(_with_operands(expr, done))
+        if id(expr) not in done and not is_simple(expr):
+            done[id(expr)] = builder.operand(with_operands(expr, done))
     return tuple([done.get(id(a), a) for a in args])
 
 
 def _normalize_tuple(builder: Normalizer, expr: Tuple) -> Expr:
     fields = expr.fields
-    if not all(map(_is_simple, fields)):
+    if not all(map(is_simple, fields)):
         fields = tuple([builder.operand(f) for f in _bound_inside(builder, fields)])
     if all(a is b for a, b in zip(fields, expr.fields)):
         return expr
     return expr.replace(fields=fields)
 
 
-def _operands(expr: Expr) -> tuple[Expr, ...]:
+def operands_of(expr: Expr) -> tuple[Expr, ...]:
     """The operands in the order in which they are evaluated; an operator is none."""
     match expr:
         case Call(op=Op()):
@@ -416,9 +416,9 @@ def _operands(expr: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def _with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
+def with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
     """The expression over the leaves that its operands were bound to."""
-    operands = tuple([done.get(id(e), e) for e in _operands(expr)])
+    operands = tuple([done.get(id(e), e) for e in operands_of(expr)])
     match expr:
         case Call(op=Op()):
             return expr.replace(args=operands)

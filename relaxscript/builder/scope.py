@@ -325,3 +325,63 @@ def attempt(stack: ScopeStack) -> Iterator[None]:
         stack._shape_scope.difference_update(scope.shape_vars[sizes:])
         del scope.shape_vars[sizes:]
         raise
+
+
+_Around = tuple[list[BindingBlock], list[Binding], bool]
+
+
+def open_block(stack: ScopeStack, dataflow: bool) -> _Around:
+    """Write a block apart from what was written in this scope so far; give it to `close_block`."""
+    scope = stack._scopes[-1]
+    around = (scope.blocks, scope.bindings, scope.dataflow)
+    scope.blocks, scope.bindings, scope.dataflow = [], [], dataflow
+    return around
+
+
+def close_block(stack: ScopeStack, around: _Around, span: Span | None) -> list[BindingBlock]:
+    """The blocks since `open_block`: one, unless blocks of another kind were begun inside."""
+    scope = stack._scopes[-1]
+    scope.close_block(span)
+    made = scope.blocks
+    scope.blocks, scope.bindings, scope.dataflow = around
+    return made
+
+
+def append_block(stack: ScopeStack, block: BindingBlock) -> None:
+    """Write a block whose bindings are written; neighbours of a kind are merged."""
+    scope = stack._scopes[-1]
+    scope.close_block()
+    if scope.blocks and type(scope.blocks[-1]) is type(block):
+        last = scope.blocks.pop()
+        block = last.replace(bindings=(*last.bindings, *block.bindings))
+    if block.bindings:
+        scope.blocks.append(block)
+
+
+def drop_scope(stack: ScopeStack) -> None:
+    """Close the innermost SeqExpr and make nothing of it."""
+    stack._leave(stack._scopes.pop())
+
+
+def is_finished(stack: ScopeStack, body: Expr) -> bool:
+    """True if a SeqExpr was written by this builder, so that it is in normal form."""
+    return body in stack._finished
+
+
+@contextmanager
+def attempt_scope(stack: ScopeStack) -> Iterator[None]:
+    """Write a SeqExpr, which is ended inside; where something raises it never was begun."""
+    depth = len(stack._scopes)
+    stack.begin_scope()
+    try:
+        yield
+    except BaseException:
+        while len(stack._scopes) > depth:
+            drop_scope(stack)
+        raise
+
+
+def has_bindings(stack: ScopeStack, open_only: bool = False) -> bool:
+    """True if something was written into the innermost SeqExpr, or into its open block."""
+    scope = stack._scopes[-1]
+    return bool(scope.bindings or (scope.blocks and not open_only))

@@ -34,13 +34,8 @@ _PACKAGE = {
 _RELAX = {
     "frontend": _FRONTENDS,
     "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
-    "expr_functor": "`relax.analysis.post_order_visit` visits, passes rewrite",
-    "PyExprVisitor": "`relax.analysis.post_order_visit` visits every part of an expression",
-    "PyExprMutator": "`relaxscript.transform.function_pass` makes a pass of a function",
     "binding_rewrite": "make the block anew with `relax.BlockBuilder`",
     "DataflowBlockRewrite": "make the block anew with `relax.BlockBuilder`",
-    "utils": "`convert_to_expr` and `args_converter` are in `relaxscript.relax` itself",
-    "testing": "`relaxscript.testing` has what tests share",
 }
 _TRAINING_STEP = "write the step of the training as a function of its own"
 _TRAINING = {

@@ -2,12 +2,20 @@
 
 `rejected` programs list their mistakes in comments. `programs` are random and well typed, made of
 the parts in `generate/`. `compare` says whether two programs or two results are the same, and
-whether the executors agree.
+whether the executors agree. `dump_ast` shows the nodes of a program.
 """
 
 from __future__ import annotations
 
+from .ast_printer import ASTPrinter, dump_ast
 from .compare import assert_allclose
 from .rejected import check_rejected, diagnostics_of, rejected
 
-__all__ = ["assert_allclose", "check_rejected", "diagnostics_of", "rejected"]
+__all__ = [
+    "ASTPrinter",
+    "assert_allclose",
+    "check_rejected",
+    "diagnostics_of",
+    "dump_ast",
+    "rejected",
+]
