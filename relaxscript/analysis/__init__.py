@@ -22,6 +22,7 @@ from .call_graph import (
     name_to_binding,
     post_order_visit,
     udchain,
+    used_vars,
 )
 from .derive import Context, call_purity, derive_struct_info, function_struct_info
 from .op_pattern import OpPattern, op_pattern
@@ -39,15 +40,16 @@ from .struct_infos import (
     tir_vars_in_struct_info,
 )
 from .unused import remove_all_unused
-from .well_formedness import ill_formed, well_formed
+from .well_formedness import check_well_formed, ill_formed, well_formed
 
 __all__ = [
     "BaseCheckResult", "Context", "OpPattern", "all_global_vars", "all_vars", "bound_vars",
-    "call_purity", "collect_non_negative_expressions", "computable_at_compile_time",
-    "contains_impure_call", "definable_tir_vars_in_struct_info", "defined_symbolic_vars",
-    "derive_call_ret_struct_info", "derive_struct_info", "detect_recursion",
-    "erase_to_well_defined", "free_symbolic_vars", "free_vars", "function_struct_info",
-    "get_static_type", "get_var2val", "has_reshape_pattern", "ill_formed", "name_to_binding",
-    "op_pattern", "post_order_visit", "remove_all_unused", "struct_info_base_check",
-    "struct_info_lca", "tir_vars_in_struct_info", "udchain", "well_formed",
+    "call_purity", "check_well_formed", "collect_non_negative_expressions",
+    "computable_at_compile_time", "contains_impure_call", "definable_tir_vars_in_struct_info",
+    "defined_symbolic_vars", "derive_call_ret_struct_info", "derive_struct_info",
+    "detect_recursion", "erase_to_well_defined", "free_symbolic_vars", "free_vars",
+    "function_struct_info", "get_static_type", "get_var2val", "has_reshape_pattern", "ill_formed",
+    "name_to_binding", "op_pattern", "post_order_visit", "remove_all_unused",
+    "struct_info_base_check", "struct_info_lca", "tir_vars_in_struct_info", "udchain", "used_vars",
+    "well_formed",
 ]  # fmt: skip

@@ -20,7 +20,11 @@ from relaxscript.ir.relax import (
     Expr,
     Function,
     GlobalVar,
+    If,
     MatchCast,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
     Var,
     VarBinding,
 )
@@ -32,7 +36,7 @@ from .struct_infos import require_type
 __all__ = [
     "all_global_vars", "all_vars", "bound_vars", "computable_at_compile_time",
     "contains_impure_call", "detect_recursion", "free_vars", "get_var2val", "is_pure",
-    "name_to_binding", "post_order_visit", "udchain",
+    "name_to_binding", "post_order_visit", "udchain", "used_vars",
 ]  # fmt: skip
 
 # -- variables -------------------------------------------------------------------------------------
@@ -54,6 +58,33 @@ def all_vars(expr: Expr) -> list[Var]:
     """All Relax variables in `expr`, defined or used, each once, in order of appearance."""
     require_type("all_vars.expr", expr, Expr)
     return _relax_vars(walk.variables(expr))
+
+
+def used_vars(expr: Expr) -> list[Var]:
+    """The Relax variables that stand as values in `expr`, each once: all but those only defined."""
+    require_type("used_vars.expr", expr, Expr)
+    found = {expr: None} if isinstance(expr, Var) else dict[Var, None]()
+    for node in walk.compounds(expr):
+        found |= {part: None for part in _values_in(node) if isinstance(part, Var)}
+    return list(found)
+
+
+def _values_in(node: Node) -> Iterable[Expr]:
+    """The expressions directly in a node whose values it uses, in the order of evaluation."""
+    match node:
+        case Binding(value=value):
+            return (value,)
+        case Call(op=op, args=args):
+            return (op, *args)
+        case Tuple(fields=fields):
+            return fields
+        case TupleGetItem(tuple_value=value):
+            return (value,)
+        case If(cond=cond, true_branch=yes, false_branch=no):
+            return (cond, yes, no)
+        case SeqExpr(body=body) | Function(body=body):
+            return (body,)
+    return ()
 
 
 def _relax_vars(variables: Iterable[Node]) -> list[Var]:

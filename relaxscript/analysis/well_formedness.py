@@ -33,7 +33,7 @@ from .struct_info_checker import struct_info_violations
 from .violation import Violation
 from .well_formed_checker import WellFormedChecker
 
-__all__ = ["diagnose_ill_formed", "ill_formed", "violations", "well_formed"]
+__all__ = ["check_well_formed", "diagnose_ill_formed", "ill_formed", "violations", "well_formed"]
 
 
 def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
@@ -43,6 +43,11 @@ def well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> boo
     annotated. Impure calls must then be where they may be.
     """
     return not violations(obj, check_struct_info)
+
+
+def check_well_formed(obj: IRModule | Function, check_struct_info: bool = True) -> bool:
+    """As `well_formed`, by the name that newer versions of TVM have for the plain answer."""
+    return well_formed(obj, check_struct_info)
 
 
 def ill_formed(obj: IRModule | Function, check_struct_info: bool = True) -> tuple[Diagnostic, ...]:

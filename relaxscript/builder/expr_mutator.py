@@ -152,7 +152,7 @@ class PyExprMutator(ExprFunctor):
         if hook is None:
             raise no_such_node(self, "visit_expr", expr)
         try:
-            made = hook(self, expr)
+            made: Expr = hook(self, expr)
             if made is expr:
                 return expr
             self._require(made, Expr, SORTS["visit_expr"][expr.__class__], expr)

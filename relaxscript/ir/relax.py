@@ -167,6 +167,7 @@ class Expr(Node):
     __and__, __rand__ = _infix("&"), _reflected_operator("&")
     __or__, __ror__ = _infix("|"), _reflected_operator("|")
     __xor__, __rxor__ = _infix("^"), _reflected_operator("^")
+    __lt__, __le__, __gt__, __ge__ = _infix("<"), _infix("<="), _infix(">"), _infix(">=")
     __lshift__, __rlshift__ = _infix("<<"), _reflected_operator("<<")
     __rshift__, __rrshift__ = _infix(">>"), _reflected_operator(">>")
 
@@ -178,18 +179,6 @@ class Expr(Node):
 
     def __neg__(self) -> Expr:
         return _operator("unary -", self)
-
-    def __lt__(self, other: Any) -> Expr:
-        return _operator("<", self, other)
-
-    def __le__(self, other: Any) -> Expr:
-        return _operator("<=", self, other)
-
-    def __gt__(self, other: Any) -> Expr:
-        return _operator(">", self, other)
-
-    def __ge__(self, other: Any) -> Expr:
-        return _operator(">=", self, other)
 
     def __bool__(self) -> bool:
         raise TypeError("a Relax expression has no truth value while the program is being built")
@@ -312,6 +301,11 @@ class Var(LeafExpr):
     @property
     def name(self) -> str:
         return self.name_hint
+
+    @property
+    def vid(self) -> Var:
+        """The identity of the variable, which is the variable itself; TVM has an `Id` for it."""
+        return self
 
     @property
     def struct_info_annotation(self) -> StructInfo:

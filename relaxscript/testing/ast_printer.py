@@ -141,7 +141,10 @@ class ASTPrinter(ExprFunctor):
         return self.build_expr(op, "GlobalVar", name_hint=_quote(op.name_hint))
 
     def visit_function_(self, op: Function) -> str:
-        fields = {"params": self._exprs(op.params), "body": self.visit_expr(op.body)}
+        fields: dict[str, Any] = {
+            "params": self._exprs(op.params),
+            "body": self.visit_expr(op.body),
+        }
         if op.ret_struct_info is not None:
             fields["ret_struct_info"] = self.visit_struct_info_(op.ret_struct_info)
         fields["is_pure"] = str(op.is_pure)
@@ -150,7 +153,7 @@ class ASTPrinter(ExprFunctor):
         return self.build_expr(op, "Function", **fields)
 
     def visit_call_(self, op: Call) -> str:
-        fields = {"op": self.visit_expr(op.op), "args": self._exprs(op.args)}
+        fields: dict[str, Any] = {"op": self.visit_expr(op.op), "args": self._exprs(op.args)}
         if op.sinfo_args:
             fields["sinfo_args"] = self.build_list(map(self.visit_struct_info_, op.sinfo_args))
         if op.attrs and self.include_call_attrs:
@@ -195,7 +198,7 @@ class ASTPrinter(ExprFunctor):
 
     def visit_struct_info_(self, struct_info_node: StructInfo) -> str:
         """What is known of a value, as a node."""
-        fields: dict[str, str] = {}
+        fields: dict[str, Any] = {}
         match struct_info_node:
             case ShapeStructInfo(values=values, ndim=ndim):
                 fields["ndim"] = str(ndim)

@@ -250,3 +250,25 @@ def test_recursion_in_random_modules_is_reached_again():
 def test_what_is_no_program_is_refused_by_name(ask, message):
     with pytest.raises(TypeError, match=message):
         ask()
+
+
+def test_used_variables_are_those_that_stand_as_values():
+    used = names(analysis.used_vars(small))
+    assert "e" in used
+    assert {"x", "c", "a", "b", "d", "y", "inner"} <= set(used)
+    body = analysis.used_vars(INNER.body)
+    assert names(body) == ["e", "y", "d"]
+    x = small.params[0]
+    assert analysis.used_vars(x) == [x]
+    assert analysis.used_vars(Call(Op.get("relax.exp"), [x])) == [x]
+    assert analysis.used_vars(Call(GlobalVar("g"), [])) == []
+    with pytest.raises(TypeError, match="used_vars"):
+        analysis.used_vars(3)
+
+
+def test_well_formedness_is_answered_by_both_names():
+    assert analysis.check_well_formed(small) is True
+    assert analysis.check_well_formed(small, check_struct_info=False) is True
+    lonely = small.body.blocks[0].bindings[0].var
+    wrong = small.replace(body=small.body.replace(body=lonely))
+    assert analysis.check_well_formed(wrong) is False
