@@ -105,10 +105,7 @@ def bind_symbolic_vars(
     bound = Specializer(mod)
     for var, size in sizes.items():
         bound.replace_scalar(var, size)
-    try:
-        made = bound.function(in_normal_form(func, mod))
-    except UnplacedError as error:
-        raise error.as_diagnostic_error("bind_symbolic_vars", caller_span()) from None
+    made = bound.function(in_normal_form(func, mod))
     _refuse_undefined("bind_symbolic_vars", made, func)
     return made
 

@@ -12,7 +12,7 @@
 
     function = Half().visit_expr(function)
 
-Whatever a hook gives is brought into normal form and typed by the block builder `builder_`, and a
+Whatever a hook gives is brought into normal form and typed by the block builder `builder_`. A
 variable of which something else is known by then is another one from there on.
 Source: TVM `relax.PyExprMutator`.
 """
@@ -67,7 +67,14 @@ from .expr_functor import (
     no_such_node,
     own_hooks,
 )
-from .normal_form import info_behind_block, is_simple, operands_of, with_operands
+from .normal_form import (
+    info_behind_block,
+    is_left_to_run_time,
+    is_simple,
+    operands_of,
+    same_info,
+    with_operands,
+)
 from .scope import (
     append_block,
     attempt_scope,
@@ -117,9 +124,12 @@ class PyExprMutator(ExprFunctor):
                 cls._specific[kind] = getattr(cls, hook)
                 cls._hooks[kind] = own.get(sort, own.get(hook))
         definitions = ("visit_var_def", "visit_var_def_", "visit_dataflow_var_def_")
+        cls._visits_directly = "visit_expr" not in own
         cls._has_definitions = any(hook in own for hook in definitions)
 
+    # Whether the class has hooks for variables that are bound, and none for all expressions.
     _has_definitions: ClassVar[bool] = False
+    _visits_directly: ClassVar[bool] = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
@@ -147,7 +157,7 @@ class PyExprMutator(ExprFunctor):
     # -- what is called for whatever is visited ----------------------------------------------------
 
     def visit_expr(self, expr: Expr) -> Expr:
-        """What takes the place of an expression, in normal form; itself where nothing changes."""
+        """The replacement of an expression, in normal form; itself where nothing changes."""
         hook = self._specific.get(expr.__class__)
         if hook is None:
             raise no_such_node(self, "visit_expr", expr)
@@ -176,7 +186,7 @@ class PyExprMutator(ExprFunctor):
             self._binding = outer
 
     def visit_binding_block(self, block: BindingBlock) -> BindingBlock:
-        """What takes the place of a block; itself where nothing changes."""
+        """The replacement of a block; itself where nothing changes."""
         hook = self._specific.get(block.__class__)
         if hook is None:
             raise no_such_node(self, "visit_binding_block", block)
@@ -185,7 +195,7 @@ class PyExprMutator(ExprFunctor):
         return cast(BindingBlock, made)
 
     def visit_var_def(self, var: Var) -> Var:
-        """What takes the place of a variable where it is bound."""
+        """The replacement of a variable where it is bound."""
         made = self._dispatch("visit_var_def", var)
         self._require(made, Var, SORTS["visit_var_def"][var.__class__], var)
         return cast(Var, made)
@@ -205,7 +215,7 @@ class PyExprMutator(ExprFunctor):
         return made if made is expr else self._normal(made)
 
     def visit_with_new_scope(self, expr: Expr) -> Expr:
-        """What takes the place of a body or branch, written in a scope of its own: a SeqExpr."""
+        """The replacement of a body or branch, written in a scope of its own: a SeqExpr."""
         builder = self.builder_
         with attempt_scope(builder):
             made = self.visit_expr(expr)
@@ -359,13 +369,16 @@ class PyExprMutator(ExprFunctor):
         return self.visit_var_def_(var)
 
     def visit_var_binding_(self, binding: VarBinding) -> None:
-        value = binding.value
-        value = self.visit_expr(value) if value.__class__ in _BODIES else self._part(value)
+        value, direct = binding.value, self._visits_directly
+        if not direct or value.__class__ in _LEAVES or isinstance(value, Var):
+            value = self._part(value)
+        else:
+            value = self.visit_expr(value)
         var = self._defined(binding.var)
         if value is binding.value and var is binding.var:
             self.builder_.emit_normalized(binding)
             return
-        value = self.builder_.normal(value)
+        value = value if direct else self.builder_.normal(value)
         if value is not binding.value:
             known = self._known_of(value, var, binding)
             var = var if known is None else self.with_struct_info(var, known)
@@ -390,7 +403,7 @@ class PyExprMutator(ExprFunctor):
     # -- parts -------------------------------------------------------------------------------------
 
     def _part(self, expr: Expr) -> Expr:
-        """What takes the place of a part, by its hook."""
+        """The replacement of a part, by its hook."""
         kind = expr.__class__
         hook = self._hooks.get(kind)
         if hook is None:
@@ -439,7 +452,7 @@ class PyExprMutator(ExprFunctor):
         return done[id(expr)]
 
     def _normal(self, made: Expr) -> Expr:
-        """What a hook gave, in normal form; its operands are bound where the builder stands."""
+        """The result of a hook in normal form; its operands are bound where the builder stands."""
         if made is self._normal_already or (isinstance(made, LeafExpr) and type(made) is not Tuple):
             return made
         builder = self.builder_
@@ -469,7 +482,7 @@ class PyExprMutator(ExprFunctor):
     # -- variables and what is known of them -------------------------------------------------------
 
     def _defined(self, var: Var) -> Var:
-        """What takes the place of a variable that is bound."""
+        """The replacement of a variable that is bound, which is in scope from here on."""
         made = self.visit_var_def(var) if self._has_definitions else self._typed(var)
         if made is not var:
             self._define(var, made)
@@ -490,26 +503,17 @@ class PyExprMutator(ExprFunctor):
         return self._replaced.apply(info) if info is not None and self._remap else info
 
     def _known_of(self, value: Expr, var: Var, binding: VarBinding) -> StructInfo | None:
-        """What is known of a variable whose value is another one.
+        """The StructInfo of a variable whose value is another one.
 
         That is what was declared, if of the new value as much is known as of the old one.
         """
         builder, declared, old = self.builder_, var.struct_info, binding.value.known_info
         info = builder.struct_info(value)
-        if declared is None or old is None or not structural_equal(info, old):
-            if declared is not None and old is not None and self._is_checked(old, info, declared):
+        if declared is not None and old is not None:
+            same = same_info(info, old)
+            if same or is_left_to_run_time(builder, declared, (old, info)):
                 return declared
-            return info if isinstance(var, DataflowVar) else info_behind_block(info)
-        return declared
-
-    def _is_checked(self, old: StructInfo, new: StructInfo, declared: StructInfo) -> bool:
-        """True if an annotation is checked when the program runs, before and after."""
-        context = self.builder_.context
-        scope = context.shape_scope or ()
-        return all(
-            check_compatibility(info, declared, context.facts, in_scope=scope) is UNKNOWN
-            for info in (new, old)
-        )
+        return info if isinstance(var, DataflowVar) else info_behind_block(info)
 
     def _info_of_result(self, func: Function, body: Expr) -> StructInfo | None:
         """The return annotation; what is derived, where the result does not fit it any more."""
@@ -520,9 +524,12 @@ class PyExprMutator(ExprFunctor):
             return info if declared is None else declared
         scope = context.shape_scope or ()
         answer = check_compatibility(info, declared, context.facts, in_scope=scope)
-        if answer is YES or (old is not None and self._is_checked(old, info, declared)):
-            return declared
-        return info
+        before = (
+            UNKNOWN
+            if old is None
+            else check_compatibility(old, declared, context.facts, in_scope=scope)
+        )
+        return declared if answer is YES or answer is before is UNKNOWN else info
 
     def _span(self, node: Node) -> Any:
         return None if node.span is None else self.visit_span(node.span)
@@ -545,7 +552,7 @@ class PyExprMutator(ExprFunctor):
         raise DiagnosticError(Diagnostic("RX0201", message, span, help=help))
 
     def _mistake(self, error: UnplacedError, node: Node) -> DiagnosticError:
-        """What does not fit in a binding, and which hook changed what it uses."""
+        """The mistake in a binding, with the hook that changed what it uses."""
         binding = self._binding
         place = node.value if isinstance(node, Binding) else node
         span = place.span or (binding.span if binding else None) or caller_span()
@@ -575,8 +582,6 @@ _WANTED = {Expr: "an expression", BindingBlock: "a block of bindings", Var: "a v
 _LEAVES = frozenset({
     Constant, DataTypeImm, ExternFunc, GlobalVar, Op, PrimValue, ShapeExpr, StringImm,
 })  # fmt: skip
-# What is nested takes Python's stack: the fewer steps lead there, the deeper it may be.
-_BODIES = frozenset({Function, If, SeqExpr})
 
 
 def _is_same(a: object, b: object) -> bool:

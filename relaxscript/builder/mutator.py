@@ -51,7 +51,7 @@ from relaxscript.sinfo import check_compatibility, facts_in_branch
 from relaxscript.visitor import ScopedVisitor
 
 from .block_builder import BlockBuilder
-from .normal_form import info_behind_block
+from .normal_form import info_behind_block, is_left_to_run_time
 
 __all__ = ["ExprMutator"]
 
@@ -159,9 +159,11 @@ class ExprMutator(ScopedVisitor):
         # What was written here is in normal form.
         normal = value if isinstance(value, (If, Function)) else self._normal(value, binding.span)
         info = self._derive_struct_info(normal, binding.span)
-        if known is None or not structural_equal(
-            info, self._derive_struct_info(before.value, before.span)
-        ):
+        old = self._derive_struct_info(before.value, before.span)
+        same = known is not None and (
+            structural_equal(info, old) or is_left_to_run_time(self.builder, known, (old, info))
+        )
+        if not same:
             known = info if isinstance(var, DataflowVar) else info_behind_block(info)
         new = self._with_info(var, known)
         if new is not var and isinstance(normal, Function):  # which may call itself

@@ -56,7 +56,10 @@ from relaxscript.sinfo import (
 
 from .scope import ScopeStack, no_open_function
 
-__all__ = ["Normalizer", "info_behind_block", "is_simple", "operands_of", "with_operands"]
+__all__ = [
+    "Normalizer", "info_behind_block", "is_left_to_run_time", "is_simple", "operands_of",
+    "same_info", "with_operands",
+]  # fmt: skip
 
 BOOL = DataType("bool")
 
@@ -82,7 +85,7 @@ class Normalizer(ScopeStack):
         scope = self.current_scope
         expr = self.normal(expr)
         info = self._derive(expr)
-        if annotation is not None and (likely is None or not _is_same(info, likely)):
+        if annotation is not None and (likely is None or not same_info(info, likely)):
             wanted = annotation if isinstance(annotation, StructInfo) else annotation()
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
             info = wanted
@@ -365,6 +368,15 @@ def info_behind_block(info: StructInfo) -> StructInfo:
     return erase_to_well_defined(info, lambda var: not isinstance(var, DataflowVar), None)
 
 
+def is_left_to_run_time(
+    builder: ScopeStack, declared: StructInfo, infos: tuple[StructInfo, ...]
+) -> bool:
+    """True if for each of `infos` it is checked when the program runs whether it is as declared."""
+    facts, scope = builder.context.facts, builder.context.shape_scope or ()
+    answers = (check_compatibility(info, declared, facts, in_scope=scope) for info in infos)
+    return all(answer is UNKNOWN for answer in answers)
+
+
 def is_simple(expr: Expr) -> bool:
     return isinstance(expr, LeafExpr) and type(expr) is not Tuple
 
@@ -431,7 +443,7 @@ def with_operands(expr: Expr, done: dict[int, Expr]) -> Expr:
     return expr
 
 
-def _is_same(info: StructInfo, other: StructInfo) -> bool:
+def same_info(info: StructInfo, other: StructInfo) -> bool:
     """True if two StructInfos are one; quick for tensors with simple dimensions."""
     if info.__class__ is not TensorStructInfo or other.__class__ is not TensorStructInfo:
         return structural_equal(info, other)

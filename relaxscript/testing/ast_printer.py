@@ -197,7 +197,7 @@ class ASTPrinter(ExprFunctor):
     # -- what is known -----------------------------------------------------------------------------
 
     def visit_struct_info_(self, struct_info_node: StructInfo) -> str:
-        """What is known of a value, as a node."""
+        """The node of a StructInfo."""
         fields: dict[str, Any] = {}
         match struct_info_node:
             case ShapeStructInfo(values=values, ndim=ndim):

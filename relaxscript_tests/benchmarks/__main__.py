@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 ALL = (
-    "import_time", "front_end", "checking", "arithmetic", "operators", "fusion", "execution",
-    "networks",
+    "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
+    "execution", "networks",
 )  # fmt: skip
 
 

@@ -342,3 +342,18 @@ def test_mutators_look_functions_up_in_the_module_itself_and_add_to_a_copy():
     assert mutator.function(module["main"]) is not module["main"]
     assert [v.name_hint for v in module] == ["main"]
     assert [v.name_hint for v in mutator.builder.get()] == ["main", "same"]
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_an_annotation_that_is_checked_when_the_program_runs_stays_where_more_is_known():
+    func = function(
+        'b: R.Tensor((3,), "float32") = R.reshape(x, s)', "return b",
+        params='x: R.Tensor("float32", ndim=1), s: R.Shape(ndim=1)',
+    )  # fmt: skip
+
+    class Flat(ExprMutator):
+        def value(self, expr: Expr) -> Expr:
+            return op.abs(func.params[0])
+
+    made = Flat().function(func)
+    assert repr(made.body.blocks[0].bindings[0].var.struct_info) == 'R.Tensor((3,), "float32")'
