@@ -143,16 +143,26 @@ class _Loop:
         self.stmt = stmt
         # The axes whose index is the variable of this loop wherever the buffer is accessed.
         self.axes: dict[Buffer, frozenset[int]] = {}
-        self.stored: set[Buffer] = set()
+        # The stores into a buffer, and whether each combines values while this loop goes on.
+        self.stores: dict[Buffer, dict[BufferStore, bool]] = {}
         self.loaded: set[Buffer] = set()
         self._inside: tuple[frozenset[Buffer], frozenset[Buffer]] | None = None
 
-    def log(self, buffer: Buffer, axes: frozenset[int], is_store: bool) -> None:
-        """Note an access; what one iteration writes, another one may not read."""
+    def log(
+        self, access: BufferLoad | BufferStore, axes: frozenset[int], is_combined: bool
+    ) -> None:
+        """Note an access; what one iteration writes, another may not read or write elsewhere."""
+        buffer = access.buffer
         self.axes[buffer] = self.axes.get(buffer, axes) & axes
-        (self.stored if is_store else self.loaded).add(buffer)
-        if not self.axes[buffer] and buffer in self.stored and buffer in self.loaded:
-            raise NotProvedError
+        stores = self.stores.setdefault(buffer, {})
+        if isinstance(access, BufferStore):
+            stores[access] = is_combined
+        else:
+            self.loaded.add(buffer)
+        if not self.axes[buffer] and stores:
+            is_alone = len(stores) == 1 or all(stores.values())
+            if buffer in self.loaded or not is_alone:
+                raise NotProvedError
 
     @property
     def buffers(self) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
@@ -236,18 +246,22 @@ class Iteration:
         return self._loops[loop].buffers[0]
 
     def log(
-        self, buffer: Buffer, indices: Sequence[PrimExpr], without: Collection[Var],
-        *, is_store: bool,
+        self, access: BufferLoad | BufferStore, inside: Collection[Var], over: Collection[Var],
+        without: Collection[Var] = (),
     ) -> None:  # fmt: skip
-        """Note an access in all open loops but some.
+        """Note an access in all open loops but some; a store combines values while `over` go on.
 
-        Raises `NotProvedError` where one iteration of a loop may read what another writes.
+        What is written anew in each iteration of the loops `inside` has these as axes, too.
+
+        Raises `NotProvedError` where one iteration of a loop may read what another writes. It is
+        raised as well where two stores may write one element in different iterations.
         """
-        plain = [self.plain(index) for index in indices]
+        plain = [self.plain(index) for index in access.indices]
         for loop in self.open:
             if loop not in without:
-                axes = frozenset(axis for axis, var in enumerate(plain) if var is loop)
-                self._loops[loop].log(buffer, axes, is_store)
+                axes = {axis for axis, var in enumerate(plain) if var is loop}
+                axes |= {-1} if loop in inside else set()
+                self._loops[loop].log(access, frozenset(axes), loop in over)
 
     def reach(
         self, load: BufferLoad, place: Sequence[Var], over: Collection[Var],

@@ -266,7 +266,7 @@ class _Reading:
             over |= before.over
         self.state[buffer] = _Written(axes, inside, over, relations)
         self.touched[-1].add(buffer)
-        self.loops.log(buffer, store.indices, inside, is_store=True)
+        self.loops.log(store, inside, target.over)
 
     def _axes(self, store: BufferStore) -> tuple[Var | None, ...]:
         """The loops whose variables are the indices; None along an axis of one element."""
@@ -293,7 +293,9 @@ class _Reading:
         if any(self.loops.is_stored_in(outermost, load.buffer) for load in others):
             return self._read_group(target, others, outermost)
         reaches = [self._reach(target, load, target.over) for load in others]
-        commutes = len(own) == 1 and is_combined(value, own[0], self.values)
+        before = self.state.get(target.buffer)
+        is_first = before is None or before.over.isdisjoint(target.over)
+        commutes = is_first and len(own) == 1 and is_combined(value, own[0], self.values)
         along = OpPattern.OUT_ELEMWISE_FUSABLE
         if commutes and Reach.WHOLE in reaches and Reach.WINDOW not in reaches:
             along = OpPattern.COMM_REDUCE
@@ -332,8 +334,7 @@ class _Reading:
                 found = _joined(found, {load.buffer: kind})
                 continue
             if load.buffer is not target.buffer or not target.over:
-                without = frozenset(written.inside) | together
-                self.loops.log(load.buffer, load.indices, without, is_store=False)
+                self.loops.log(load, written.inside, (), together)
                 if not written.over <= together:
                     raise NotProvedError  # Something between is seen, as by a scan.
             inner = written.relations

@@ -7,6 +7,7 @@ legalize/     operators become loops, composite ones simpler ones.
 fuse/         what is computed together becomes one function.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
+prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
 vdevice/      where each tensor is.
 pipeline.py   which rows of passes have names.
 """

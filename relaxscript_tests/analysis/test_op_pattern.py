@@ -173,6 +173,10 @@ for a in range(6):
         "t = T.alloc_buffer((1,))\nfor a in range(4):\n    t[0] = v[a]\n"
         "for a in range(4):\n    y[a] = t[0]",
         "t = T.alloc_buffer((4,))\nfor a in range(4):\n    y[a] = t[a]",
+        # Two stores of which either may be the last.
+        "for a in range(4):\n    for b in range(4):\n        if v[a] > 1.0:\n"
+        "            y[b] = v[a]\n    y[a] = 0.0",
+        "for a in range(4):\n    for b in range(4):\n        y[b] = v[a]\n    y[a] = 0.0",
         # Loops that the elements decide.
         "for a in range(4):\n    y[a] = 0.0\nfor a in range(i[0]):\n    y[0] = v[0]",
         "T.evaluate(0)",
