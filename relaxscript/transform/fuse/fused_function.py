@@ -11,6 +11,7 @@ from relaxscript.ir.relax import (
     Attrs,
     Binding,
     Call,
+    Constant,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -121,6 +122,8 @@ class _GroupKey:
         number = inside.get(arg)
         if number is not None:
             return number
+        if isinstance(arg, Constant) and not arg.data.ndim:  # which stays where it is
+            return "scalar", arg.data.dtype, arg.data.tobytes()
         if arg in self.params:
             return "param", self.params[arg]
         self.params[arg] = len(self.params)
@@ -194,7 +197,7 @@ def _function(group: Sequence[Member], key: _GroupKey) -> Function:
         else:
             info = own.struct_info(call.result)
             operands: tuple[Expr, ...] = (
-                call.gvar, Tuple.make(tuple([variables[arg] for arg in call.args]))
+                call.gvar, Tuple.make(tuple([variables.get(arg, arg) for arg in call.args]))
             )  # fmt: skip
             if call.integers:
                 operands = *operands, ShapeExpr.make(tuple(map(own.size, call.integers)))

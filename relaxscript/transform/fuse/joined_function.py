@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from relaxscript.ir.buffer_access import StorageScope, pointer_variable
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.prim import Var as PrimVar, const
 from relaxscript.ir.relax import (
     Attrs,
     Binding,
+    Constant,
     Expr,
     Function,
     SeqExpr,
@@ -108,6 +109,10 @@ class JoinedFunctions:
         for cell in flow.made:
             if cell not in buffers:
                 buffers[cell] = builder.alloc_buffer(_buffer(cell, unique))
+        for cell in flow.scalars:
+            buffers[cell] = builder.alloc_buffer(_buffer(cell, unique))
+            assert cell.value is not None, "it is a constant"
+            builder.store(buffers[cell], (), const(cell.value, cell.info.dtype))
         for call, cells in flow.calls:
             template = self._template(call)
             assert template is not None, "it was asked for"
@@ -179,29 +184,32 @@ class _UniqueNames:
 
 
 class _Cell:
-    """A tensor of a function: the parameter of a number, or what a call makes at a place."""
+    """A tensor of a function: a parameter, by its number; what a call makes; or a value."""
 
     def __init__(
         self, name: str, info: TensorStructInfo, param: int | None = None,
-        made_by: tuple[TIRCall, int] | None = None,
+        made_by: tuple[TIRCall, int] | None = None, value: float | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self.info = info
         self.param = param
         self.made_by = made_by
+        self.value = value
         self.is_written = made_by is not None
 
 
 class _Flow(NamedTuple):
     """The calls of a function in their order, with the tensors that each is given.
 
-    `made` are the tensors that calls make, `integers` the shape variables that are passed.
+    `made` are the tensors that calls make, `scalars` are constants, and `integers` are the shape
+    variables that are passed.
     """
 
     params: list[_Cell]
     integers: tuple[PrimVar, ...]
     calls: list[tuple[TIRCall, list[_Cell]]]
     made: list[_Cell]
+    scalars: list[_Cell]
     results: list[_Cell]
     result: StructInfo
 
@@ -224,7 +232,9 @@ def _flow_of(func: Function, known_calls: TIRCalls) -> _Flow | None:
     result = struct_info_of_leaf(body.body)
     if not _are_results([*params.values()], results) or tensors_of(result) is None:
         return None
-    return _Flow([*params.values()], integers, values.calls, values.made, results, result)
+    return _Flow(
+        [*params.values()], integers, values.calls, values.made, values.scalars, results, result
+    )
 
 
 def _params_of(func: Function) -> tuple[dict[Var, _Cell] | None, tuple[PrimVar, ...]]:
@@ -248,7 +258,7 @@ def _are_results(params: list[_Cell], results: list[_Cell]) -> bool:
     """True if calls write each result, each once, and no other parameter."""
     if not results or len(set(results)) < len(results):
         return False
-    if not all(cell.is_written for cell in results):
+    if not all(cell.is_written and cell.value is None for cell in results):
         return False
     return not any(cell.is_written and cell not in results for cell in params)
 
@@ -276,6 +286,7 @@ class _Values:
     def __init__(self, params: Mapping[Var, _Cell]) -> None:
         self.calls: list[tuple[TIRCall, list[_Cell]]] = []
         self.made: list[_Cell] = []
+        self.scalars: list[_Cell] = []
         self._cells: dict[Expr, _Cell | tuple[_Cell, ...]] = dict(params.items())
 
     def of(self, expr: Expr) -> _Cell | tuple[_Cell, ...] | None:
@@ -283,6 +294,11 @@ class _Values:
         match expr:
             case Var():
                 return self._cells.get(expr)
+            case Constant(data) if not data.ndim:
+                info = struct_info_of_leaf(expr)
+                assert isinstance(info, TensorStructInfo), "it is a tensor"
+                self.scalars.append(_Cell("scalar", info, value=data.item()))
+                return self.scalars[-1]
             case TupleGetItem(tuple_value, index):
                 held = self.of(tuple_value)
                 return held[index] if isinstance(held, tuple) and index < len(held) else None

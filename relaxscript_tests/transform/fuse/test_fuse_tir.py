@@ -266,6 +266,43 @@ def test_assertions_stand_in_the_order_of_the_calls():
     check_same_results(made, before, np.array([1, 2, 3], "float32"))
 
 
+SELECT = """
+    @T.prim_func(private=True)
+    def select(
+        a: T.Buffer((4,), "{0}"), s: T.Buffer((), "{0}"), b: T.Buffer((4,), "{0}")
+    ):
+        T.func_attr({{"op_pattern": 0}})
+        for i in range(4):
+            with T.block("b"):
+                vi = T.axis.spatial(4, i)
+                b[vi] = T.if_then_else(vi < 2, a[vi], s[()])
+
+    @R.function
+    def main(x: R.Tensor((4,), "{0}")):
+        cls = M
+        with R.dataflow():
+            c = R.call_tir(cls.select, (x, R.const({1}, "{0}")), R.Tensor((4,), "{0}"))
+            d = R.call_tir(cls.select, (c, R.const({1}, "{0}")), R.Tensor((4,), "{0}"))
+            R.output(d)
+        return d
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("float32", "2.5"), ("int8", "-3"), ("bool", "False"), ("bfloat16", "1.5"),
+     ("float64", 'float("nan")')],
+)  # fmt: skip
+def test_a_constant_that_is_a_scalar_is_written_into_the_function(dtype, value):
+    before = from_source(f"@I.ir_module\nclass M:{SELECT.format(dtype, value)}")
+    grouped = FuseOps()(before)
+    assert [p.name_hint for p in grouped["fused_select_select"].params] == ["x"]
+    made = FuseTIR()(grouped)
+    assert len(made["fused_select_select"].buffer_map) == 2
+    assert_same(from_source(made.script(show_meta=True)), made)
+    check_same_results(made, before, np.ones(4, before["main"].params[0].struct_info.dtype.numpy))
+
+
 # Each is a PrimFunc that cannot be joined with another one.
 NOT_JOINED = {
     "leaves_out_elements": """
