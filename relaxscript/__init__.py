@@ -369,4 +369,11 @@ def _run_function(function: Any, args: Any, named: Any) -> Any:
     return run_function(function, args, named)
 
 
+def _evaluate(mod: Any, name: Any, args: Any) -> None:
+    from .compiler import evaluate_prim_func
+
+    evaluate_prim_func(mod, name, args)
+
+
 ir.hooks.run_function.fill(_run_function)
+ir.hooks.evaluate.fill(_evaluate)

@@ -11,8 +11,10 @@ functions that they call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from importlib.util import find_spec
 from operator import is_not
 from typing import Any
 
@@ -53,7 +55,10 @@ from .transform.pipeline import OUR_PIPELINES, build_pipelines
 from .transform.vdevice.device_calls import is_host, listed_devices, move_call, named_device
 from .transform.vdevice.realize_vdevice import realize_vdevices
 
-__all__ = ["VirtualMachine", "build", "compile", "jit", "run_function", "with_params"]
+__all__ = [
+    "VirtualMachine", "build", "compile", "evaluate_prim_func", "jit", "run_function",
+    "with_params",
+]  # fmt: skip
 
 __tracebackhide__ = is_user_error
 
@@ -112,9 +117,10 @@ def build(
             module = _without_checks(module, remove_checks)
         if params:
             module = with_params(normalize_module(realize_vdevices(module)), params)
-        lowered = run_pipeline(
-            module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
-        )
+        with _evaluating_for(made_for):
+            lowered = run_pipeline(
+                module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
+            )
         lowered = run_pipeline(
             lowered, tir_pipeline, "tir_pipeline", {"default": _nothing}, ["default"]
         )
@@ -182,6 +188,38 @@ def _machine_for(module: IRModule, of_kernels: bool) -> VirtualMachine:
         machine = VirtualMachine(build(program))
         module._compiled[kind] = (state, machine)
     return machine
+
+
+_evaluated_for: ContextVar[Target | None] = ContextVar("relaxscript.evaluated_for", default=None)
+
+
+@contextmanager
+def _evaluating_for(target: Target) -> Iterator[None]:
+    """Have passes inside evaluate PrimFuncs as code for a target does."""
+    token = _evaluated_for.set(target)
+    try:
+        yield
+    finally:
+        _evaluated_for.reset(token)
+
+
+def evaluate_prim_func(mod: IRModule, name: str, args: Sequence[Any]) -> None:
+    """Run a PrimFunc of a module, for a pass: it writes into the arrays that it is given.
+
+    `args` are arrays and numbers in the order of its parameters. Inside of `build` it runs as on
+    the target; elsewhere on the current target, which is native where llvmlite is there. Raises
+    `DiagnosticError` and `VMError` as a program does that calls it.
+    """
+    target = _evaluated_for.get() or Target.current()
+    if target is None:
+        target = Target("llvm" if find_spec("llvmlite") else "reference")
+    function = mod[name]
+    key = f"evaluate {target} {name}"
+    before, kernel = mod._compiled.get(key, (None, None))
+    if kernel is None or before is not function:
+        kernel = backend_for(target).kernels({name: function}, mod, target)[name]
+        mod._compiled[key] = (function, kernel)
+    kernel(*args)
 
 
 # -- what users write ------------------------------------------------------------------------------

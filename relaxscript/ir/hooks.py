@@ -19,6 +19,7 @@ __all__ = [
     "bind_params",
     "bind_symbolic_vars",
     "blame",
+    "evaluate",
     "html_of",
     "inline_functions",
     "is_base_of",
@@ -75,6 +76,7 @@ run_function = Hook("run_function", "(function, args, named) -> what it computes
 bind_params = Hook("bind_params", "(function, values) -> it without these parameters")
 bind_symbolic_vars = Hook("bind_symbolic_vars", "(function, sizes) -> it for these sizes")
 inline_functions = Hook("inline_functions", "(function, callees) -> it with their bodies")
+evaluate = Hook("evaluate", "(module, name of a PrimFunc, args) -> None: it writes into arrays")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
 ask_index_map = Hook("ask_index_map", "(question, index map, ...) -> what arithmetic answers")
@@ -90,7 +92,7 @@ def struct_info_for_users(expr: Any) -> Any:
 
 _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
-    metadata_of, is_base_of, is_eager, run_function, blame, places,
+    metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
     ask_index_map,
     bind_params, bind_symbolic_vars, inline_functions,
 )  # fmt: skip

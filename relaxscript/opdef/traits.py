@@ -61,6 +61,9 @@ class Trait(str, Enum):
     OWN_TENSORS = "own_tensors"
     """The operands are a worker's own tensors, and no distributed ones."""
 
+    RANDOM = "random"
+    """The result is random numbers, or a key of some: the same for the same key."""
+
     AS_IS = "as_is"
     """What the meaning gives is the value, untouched: it is not made a new array."""
 

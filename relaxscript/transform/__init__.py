@@ -55,17 +55,20 @@ from .pipeline import (
 )
 from .simplify.canonicalize_bindings import CanonicalizeBindings
 from .simplify.dead_code_elimination import DeadCodeElimination
+from .simplify.eliminate_common_subexpr import EliminateCommonSubexpr
+from .simplify.fold_constant import FoldConstant
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AnnotateTIROpPattern", "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings",
     "ComputePrimValue", "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
-    "DecomposeOpsForTraining", "FunctionPass", "FuseOps", "FuseTIR", "KillAfterLastUse",
-    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
-    "ModulePass", "Normalize", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
-    "RewriteDataflowReshape", "Sequential", "ToNonDataflow", "UpdateVDevice", "VMShapeLower",
-    "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
-    "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant", "FunctionPass", "FuseOps",
+    "FuseTIR", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
+    "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext",
+    "PassInfo", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
+    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "ToNonDataflow", "UpdateVDevice",
+    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
+    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
+    "zero_pipeline",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, ShapeLike, Tensor
 from relaxscript.opdef.shapes import of_shape
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import tensor as te
 from relaxscript.te.element import floor_mod, right_shift
 from relaxscript.tir_builder import TIRBuilder
@@ -48,7 +49,7 @@ def _drawn(key: Any, shape: Any, dtype: Any, make: Callable[[Any], Any]) -> Any:
     return result.reshape(tuple(shape))
 
 
-@op("random.uniform")
+@op("random.uniform", traits={Trait.RANDOM})
 def uniform(
     key: Tensor,
     shape: ShapeLike,
@@ -76,7 +77,7 @@ def _digits(dtype: DataType) -> int:
     return int(found.nmant) + 1
 
 
-@op("random.normal")
+@op("random.normal", traits={Trait.RANDOM})
 def normal(
     key: Tensor,
     shape: ShapeLike,
@@ -98,7 +99,7 @@ def normal(
     return _drawn(key, shape, dtype.numpy, make)  # type: ignore[no-any-return]
 
 
-@op("random.randint")
+@op("random.randint", traits={Trait.RANDOM})
 def randint(
     key: Tensor,
     shape: ShapeLike,
@@ -119,7 +120,7 @@ def randint(
     return _drawn(key, shape, dtype.numpy, make)  # type: ignore[no-any-return]
 
 
-@op("random.bernoulli")
+@op("random.bernoulli", traits={Trait.RANDOM})
 def bernoulli(
     key: Tensor,
     shape: ShapeLike,

@@ -17,6 +17,7 @@ from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.opdef.traits import Trait
 from relaxscript.te import tensor as te
 from relaxscript.te.compute import compute
 from relaxscript.te.element import converted, select
@@ -33,7 +34,7 @@ _UINT32 = DataType("uint32")
 _OF_KEYS = np.uint32(1 << 31)
 
 
-@op("random.key")
+@op("random.key", traits={Trait.RANDOM})
 def key(seed: Value) -> Tensor:
     """The key of a seed, one integer: its 64 bits as two uint32, the high ones first.
 
@@ -56,7 +57,7 @@ def _(context: InferContext, seed: StructInfo) -> StructInfo:
     return tensor_of((number(2),), _UINT32, seed.vdevice)
 
 
-@op("random.split")
+@op("random.split", traits={Trait.RANDOM})
 def split(key: Tensor, num: int = 2) -> Tensor:
     """`num` keys made of one, a row each: uint32 of shape (num, 2).
 

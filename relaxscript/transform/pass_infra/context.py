@@ -8,19 +8,22 @@ Source: TVM `tvm.ir.transform.PassContext`, `PassInfo`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
+from relaxscript.ir import hooks
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
 __all__ = ["PassContext", "PassInfo"]
 
 __tracebackhide__ = is_user_error
+
+Evaluate = Callable[[IRModule, str, Sequence[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class PassInfo:
 # Options that programs written for TVM give, and the type of each. Where no pass of ours reads one,
 # it changes nothing.
 _CONFIGS: dict[str, type] = {
+    "relax.FoldConstant.max_bytes": int,
     "relax.FuseOps.max_depth": int,
     "relax.backend.use_cuda_graph": bool,
     "relax.fallback_device_type": int,
@@ -56,6 +60,9 @@ class PassContext:
     that run at any level, `disabled_pass` those that never run. `instruments` are told of contexts
     and passes (`relaxscript.ir.instrument`). `config` maps options to values.
 
+    A pass that runs code calls `evaluate(module, name, args)`, which runs a PrimFunc: it writes
+    into the arrays among `args`. By default it runs as `build` would have it run.
+
     Raises `TypeError` for values of another kind, `DiagnosticError` (RX0703) for an unknown option.
     """
 
@@ -66,7 +73,12 @@ class PassContext:
         disabled_pass: Sequence[str] | None = None,
         instruments: Sequence[PassInstrument] | None = None,
         config: Mapping[str, Any] | None = None,
+        *,
+        evaluate: Evaluate | None = None,
     ) -> None:
+        if evaluate is not None and not callable(evaluate):
+            raise TypeError(f"`evaluate` is a function, not {evaluate!r}")
+        self.evaluate: Evaluate = hooks.evaluate if evaluate is None else evaluate
         self.opt_level = opt_level
         self.required_pass = _names("required_pass", required_pass)
         self.disabled_pass = _names("disabled_pass", disabled_pass)

@@ -65,7 +65,12 @@ def _culprit(run: Callable[[IRModule], Any], module: IRModule) -> str:
     """The part of a pipeline that makes a module ill-formed: the first pass after which it is."""
     context, watching = PassContext.current(), _Watching()
     with PassContext(
-        context.opt_level, context.required_pass, context.disabled_pass, [watching], context.config
+        context.opt_level,
+        context.required_pass,
+        context.disabled_pass,
+        [watching],
+        context.config,
+        evaluate=context.evaluate,
     ):
         run(module)
     name = watching.culprit
