@@ -9,8 +9,7 @@ Source: TVM `relax.analysis.remove_all_unused`; spec "Optimizations".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import is_not
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from relaxscript.arith import YES
 from relaxscript.ir import walk
@@ -65,34 +64,16 @@ def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
     uses = _Uses(func, Context(module))
     dead = uses.droppable - uses.live()
 
-    return _without(func, dead) if dead else func
-
-
-def _without(func: F, dead: set[Node]) -> F:
-    """A function or sequence without the bindings of some variables."""
-    made: dict[int, Any] = {}
-
-    def now(node: Any) -> Any:
-        return made.get(id(node), node)
-
-    for node in reversed(list(walk.compounds(func))):  # children before parents
+    def step(node: Node) -> Node | None:
         match node:
             case BindingBlock(bindings):
-                left = tuple([now(b) for b in bindings if b.var not in dead])
-                if len(left) < len(bindings) or any(map(is_not, left, bindings)):
-                    made[id(node)] = node.replace(bindings=left)
-            case SeqExpr(blocks):
-                changed = tuple([now(block) for block in blocks])
-                if any(map(is_not, changed, blocks)):
-                    made[id(node)] = node.replace(blocks=_consolidate(changed))
-            case Binding(value=value) if id(value) in made:
-                made[id(node)] = node.replace(value=now(value))
-            case Function(body=body) if id(body) in made:
-                made[id(node)] = node.replace(body=now(body))
-            case If(true_branch=yes, false_branch=no) if id(yes) in made or id(no) in made:
-                made[id(node)] = node.replace(true_branch=now(yes), false_branch=now(no))
-    result: F = now(func)
-    return result
+                left = tuple([b for b in bindings if b.var not in dead])
+                return node.replace(bindings=left) if len(left) < len(bindings) else None
+            case SeqExpr(blocks) if not all(block.bindings for block in blocks):
+                return node.replace(blocks=_consolidate(blocks))
+        return None
+
+    return walk.rewrite_compounds(func, step) if dead else func
 
 
 def _consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:

@@ -19,11 +19,12 @@ from .tir import Buffer
 __all__ = [
     "MOST_PARTS", "Substitution", "TypeVariables", "bound_vars", "children", "compounds",
     "defined_by", "free_vars", "is_variable", "mentioned", "post_order", "rewrite",
-    "rewrite_top_down", "scope_order", "sees_itself", "size_when_written", "substitute",
-    "variables", "walk",
+    "rewrite_compounds", "rewrite_top_down", "scope_order", "sees_itself", "size_when_written",
+    "substitute", "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
+R = TypeVar("R", bound=relax.Expr)
 
 # What is larger when it is written out is no program for anybody.
 MOST_PARTS = 1_000_000
@@ -190,6 +191,38 @@ def rewrite_top_down(root: N, step: Step) -> N:
             stack.append((node, True))
             stack.extend((c, False) for c in reversed(children(node)) if id(c) not in done)
     return cast(N, done[id(root)])
+
+
+def rewrite_compounds(root: R, step: Step) -> R:
+    """As `rewrite`, of what `compounds` goes through only: functions, blocks, bindings, branches.
+
+    `step` is not asked about calls and tuples, which hold none of these in normal form.
+    """
+    done: dict[int, Node] = {}
+    for node in reversed(list(compounds(root))):
+        if isinstance(node, (relax.Call, relax.Tuple, relax.TupleGetItem)):
+            continue
+        changes: dict[str, Any] = {}
+        for name in _HOLDS.get(type(node), ()):
+            value = getattr(node, name)
+            new = _replace_parts(value, done)
+            if new is not value:
+                changes[name] = new
+        rebuilt = node.replace(**changes) if changes else node
+        replacement = step(rebuilt)
+        done[id(node)] = rebuilt if replacement is None else replacement
+    return cast(R, done[id(root)])
+
+
+_HOLDS: dict[type[Node], tuple[str, ...]] = {
+    relax.Function: ("body",),
+    relax.SeqExpr: ("blocks", "body"),
+    relax.BindingBlock: ("bindings",),
+    relax.DataflowBlock: ("bindings",),
+    relax.VarBinding: ("value",),
+    relax.MatchCast: ("value",),
+    relax.If: ("true_branch", "false_branch"),
+}
 
 
 def _rebuild(node: Node, done: dict[int, Node]) -> Node:

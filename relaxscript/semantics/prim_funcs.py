@@ -15,6 +15,7 @@ import numpy as np
 from relaxscript.analysis import function_struct_info
 from relaxscript.errors import VMError
 from relaxscript.ir.prim import Var
+from relaxscript.ir.relax import Call
 from relaxscript.ir.struct_info import (
     DTensorStructInfo,
     StructInfo,
@@ -32,6 +33,7 @@ from relaxscript.runtime.values import make_prim
 from . import tir_errors
 from .devices import devices_of
 from .error_context import locate_errors
+from .write_sets import written_params
 
 __all__ = [
     "assemble_results",
@@ -41,6 +43,7 @@ __all__ = [
     "prim_func_closure",
     "result_struct_infos",
     "symbol_of",
+    "writes_into_operands",
 ]
 
 _Kernel = Callable[..., Any]
@@ -187,3 +190,11 @@ def assemble_results(info: StructInfo, tensors: Sequence[Any]) -> Any:
         return next(rest)
 
     return build(info)
+
+
+def writes_into_operands(func: PrimFunc, call: Call) -> bool:
+    """True if a PrimFunc may write into what a call gives it, beside the results that it makes."""
+    written = written_params(func)
+    tensors = [index for index, param in enumerate(func.params) if _is_tensor(func, param)]
+    results = sum(len(result_struct_infos(info)) for info in call.sinfo_args)
+    return any(index in written for index in tensors[: max(0, len(tensors) - results)])

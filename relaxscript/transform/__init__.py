@@ -34,6 +34,7 @@ from .normalize.attach_global_symbol import AttachGlobalSymbol
 from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
+from .normalize.topological_sort import TopologicalSort
 from .pass_infra.context import PassContext, PassInfo
 from .pass_infra.passes import (
     DataflowBlockPass,
@@ -67,8 +68,8 @@ __all__ = [
     "FuseTIR", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext",
     "PassInfo", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
-    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "ToNonDataflow", "UpdateVDevice",
-    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "ToNonDataflow",
+    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -29,8 +29,7 @@ from relaxscript.ir.struct_info import PrimStructInfo, ShapeStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import compounds, walk
 from relaxscript.op import Trait, traits_of
-from relaxscript.semantics.prim_funcs import result_struct_infos
-from relaxscript.semantics.write_sets import written_params
+from relaxscript.semantics.prim_funcs import writes_into_operands
 
 __all__ = ["SharedMemory", "only_computes"]
 
@@ -111,7 +110,7 @@ class SharedMemory:
         if callee not in self._writers:
             function = self._mod.functions.get(callee)
             self._writers[callee] = not isinstance(function, PrimFunc) or (
-                _writes_into_operands(function, call)
+                writes_into_operands(function, call)
             )
         return self._writers[callee]
 
@@ -131,24 +130,12 @@ class SharedMemory:
         return var
 
 
-def _writes_into_operands(func: PrimFunc, call: Call) -> bool:
-    """True if a PrimFunc may write into what a call gives it, beside the results that it makes."""
-    written = written_params(func)
-    tensors = [
-        index
-        for index, param in enumerate(func.params)
-        if param in func.buffer_map or param.dtype.kind == "handle"
-    ]
-    results = sum(len(result_struct_infos(info)) for info in call.sinfo_args)
-    return any(index in written for index in tensors[: max(0, len(tensors) - results)])
-
-
 def only_computes(function: PrimFunc, call: Call) -> bool:
     """True if a PrimFunc writes its results, and has no other effects."""
     calls = (node.op for node in walk(function.body) if isinstance(node, prim.Call))
     found = [lookup(op) for op in calls]
     pure = all(intrinsic is not None and intrinsic.is_pure for intrinsic in found)
-    return pure and not _writes_into_operands(function, call)
+    return pure and not writes_into_operands(function, call)
 
 
 def _variables(*exprs: Expr) -> list[Var]:
