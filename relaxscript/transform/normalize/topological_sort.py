@@ -59,9 +59,8 @@ class TopologicalSort(FunctionPass):
             d = R.log(b)
             R.output(c, d)
 
-    A search starts from the parameters, or from what the function returns, and takes the neighbours
-    in the order of the program. A binding is taken when all that it needs, or that needs it, has
-    been. What needs nothing comes last from the inputs depth-first, and first breadth-first. A
+    A search starts from the parameters, or from what the function returns. It takes neighbours in
+    the order of the program, each when all that it needs, or that needs it, has been taken. What needs nothing comes last from the inputs depth-first, and first breadth-first. A
     block in which a call writes into its arguments keeps its order. Since neighbours are taken in
     the order of the program, a second run may give another order.
 

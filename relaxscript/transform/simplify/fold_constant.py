@@ -83,9 +83,10 @@ class FoldConstant(FunctionPass):
 
     Operators are computed by their meaning, PrimFuncs by `PassContext.evaluate`, both as the
     program would. What would fail stays, and fails when it runs. Calls of packed functions and of
-    random operators stay, and what has effects, is on a device, or may be written into. A result of
-    more than 16 MiB stays, or of as many bytes as the option `relax.FoldConstant.max_bytes` says,
-    unless an operand is as large. PrimFuncs that are called no more go by `DeadCodeElimination`.
+    random operators stay. So does what has effects, is on a device, or may be written into.
+    Results of more than 16 MiB are computed only if an operand is as large. The option
+    `relax.FoldConstant.max_bytes` says another bound. PrimFuncs that are called no more go by
+    `DeadCodeElimination`.
 
     Source: TVM `relax.transform.FoldConstant`.
     """
