@@ -60,9 +60,9 @@ class TopologicalSort(FunctionPass):
             R.output(c, d)
 
     A search starts from the parameters, or from what the function returns. It takes neighbours in
-    the order of the program, each when all that it needs, or that needs it, has been taken. What
-    needs nothing comes last from the inputs depth-first, and first breadth-first. A block in which
-    a call writes into its arguments keeps its order. Since neighbours are taken in the order of the
+    the order of the program. Each is taken after all that it needs, or that needs it. What needs
+    nothing comes last from the inputs depth-first, and first breadth-first. A block in which a call
+    writes into its arguments keeps its order. Since neighbours are taken in the order of the
     program, a second run may give another order.
 
     Raises `DiagnosticError` (RX0703) for another `order` or `direction`.
