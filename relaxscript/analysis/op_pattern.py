@@ -9,11 +9,12 @@ Source: TVM `relay.op.OpPattern`, `relax.transform.AnnotateTIROpPattern`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from relaxscript.ir.prim import BufferLoad, Immediate, IntImm, PrimExpr, Var
+from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.ir.tir import (
     AssertStmt,
     Block,
@@ -28,7 +29,6 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
-from relaxscript.ir.walk import walk
 
 from .element_access import Iteration, NotProvedError, Reach, Values, is_combined, is_one
 
@@ -118,8 +118,7 @@ class _Reading:
 
     def __init__(self, func: PrimFunc) -> None:
         self.params = tuple(b for p in func.params if (b := func.buffer_map.get(p)) is not None)
-        stores = [node for node in walk(func.body) if isinstance(node, BufferStore)]
-        self.results = frozenset(store.buffer for store in stores)
+        self.results = frozenset(_written_buffers(func.body))
         self.known = set(self.params)
         self.memory = {buffer.data for buffer in self.params}
         if func.ret_type is not None or len(self.memory) < len(self.params):
@@ -370,6 +369,18 @@ class _Reading:
         inside = () if written is None else written.inside
         place = (*target.axes, *target.inside)
         return self.loops.reach(load, place, over, inside, self.values)
+
+
+def _written_buffers(root: Stmt) -> Iterator[Buffer]:
+    """The buffers into which statements store; scalars are not gone through."""
+    stack, seen = [root], set[int]()
+    while stack:
+        stmt = stack.pop()
+        if isinstance(stmt, BufferStore):
+            yield stmt.buffer
+        elif id(stmt) not in seen:
+            seen.add(id(stmt))
+            stack += [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
 
 
 def _of_shapes(kind: OpPattern, operand: Buffer, result: Buffer) -> OpPattern:

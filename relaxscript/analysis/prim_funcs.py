@@ -10,7 +10,20 @@ from relaxscript.errors.exceptions import DiagnosticValueError
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node, traversal_of
-from relaxscript.ir.prim import IntImm, Let, PrimExpr, Var
+from relaxscript.ir.prim import (
+    Binary,
+    BufferLoad,
+    Call,
+    Comparison,
+    IntImm,
+    Let,
+    Logic,
+    Not,
+    PrimExpr,
+    Select,
+    Var,
+)
+from relaxscript.ir.relax import Op
 from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.ir.tir import (
     Allocate,
@@ -19,7 +32,9 @@ from relaxscript.ir.tir import (
     BlockRealize,
     Buffer,
     BufferRegion,
+    BufferStore,
     For,
+    IfThenElse,
     LetStmt,
     PrimFunc,
     Range,
@@ -29,8 +44,9 @@ from relaxscript.ir.walk import free_vars, walk
 from relaxscript.tir_builder.access import AccessRegions, access_regions
 
 __all__ = [
-    "calculate_allocated_bytes", "expr_deep_equal", "get_block_access_region",
-    "get_block_read_write_region", "undefined_vars", "verify_ssa", "verify_well_formed",
+    "calculate_allocated_bytes", "estimate_tir_flops", "expr_deep_equal",
+    "get_block_access_region", "get_block_read_write_region", "undefined_vars", "verify_ssa",
+    "verify_well_formed",
 ]  # fmt: skip
 
 
@@ -260,3 +276,65 @@ def _sizes(node: Node) -> Iterator[tuple[str, int]]:
             size *= extent.value
         else:
             yield name, size
+
+
+# ---------------------------------------------------------------- operations
+
+
+def estimate_tir_flops(stmt_or_mod: Stmt | IRModule) -> float:
+    """The operations on values that a statement makes, or that the PrimFuncs of a module make.
+
+    Arithmetic and comparisons count as one each, functions such as `exp` and indices as none. Of
+    branches the larger one counts, and a loop whose extent is no number counts once. Source: TVM
+    `tir.analysis.estimate_tir_flops`.
+    """
+    if isinstance(stmt_or_mod, IRModule):
+        functions = stmt_or_mod.functions.values()
+        return sum((_count(f.body) for f in functions if isinstance(f, PrimFunc)), 0.0)
+    if not isinstance(stmt_or_mod, Stmt):
+        raise TypeError(
+            f"`estimate_tir_flops` takes a statement or a module, not {brief(stmt_or_mod)}"
+        )
+    return _count(stmt_or_mod)
+
+
+def _count(root: Stmt | PrimExpr) -> float:
+    counts: dict[int, float] = {}
+    stack: list[tuple[Stmt | PrimExpr, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        parts = _counted_parts(node)
+        if ready:
+            counts[id(node)] = _combined(node, [counts[id(part)] for part in parts])
+        elif id(node) not in counts:
+            stack.append((node, True))
+            stack += [(part, False) for part in parts]
+    return counts[id(root)]
+
+
+def _counted_parts(node: Stmt | PrimExpr) -> list[Stmt | PrimExpr]:
+    """The parts of a node in which operations on values are: no indices and no sizes."""
+    match node:
+        case BufferStore(value=value):
+            return [value]
+        case BufferLoad():
+            return []
+        case For(body=body) | Allocate(body=body) | AllocateConst(body=body):
+            return [body]
+        case BlockRealize(block=block):
+            return [part for part in (block.init, block.body) if part is not None]
+        case Call(op=Op(name="tir.if_then_else"), args=args):
+            return [*args]
+    return [*parts_of_tir(node)]
+
+
+def _combined(node: Stmt | PrimExpr, counts: Sequence[float]) -> float:
+    """The operations of a node, from those of its parts."""
+    match node:
+        case For(extent=IntImm(value=extent)):
+            return max(extent, 0) * counts[0]
+        case IfThenElse() | Select() | Call(op=Op(name="tir.if_then_else")):
+            return counts[0] + max(counts[1:])
+        case Binary() | Comparison() | Logic() | Not():
+            return 1 + sum(counts)
+    return sum(counts, 0.0)

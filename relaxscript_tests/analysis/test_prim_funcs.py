@@ -11,6 +11,7 @@ from relaxscript.script import from_source
 from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.tir.analysis import (
     calculate_allocated_bytes,
+    estimate_tir_flops,
     expr_deep_equal,
     get_block_access_region,
     get_block_read_write_region,
@@ -100,6 +101,8 @@ def test_only_functions_and_modules_are_verified():
         verify_well_formed(3)
     with pytest.raises(TypeError, match="takes a PrimFunc or a module, not int"):
         calculate_allocated_bytes(3)
+    with pytest.raises(TypeError, match="takes a statement or a module, not int"):
+        estimate_tir_flops(3)
 
 
 def test_regions_that_a_block_accesses():
@@ -164,3 +167,38 @@ with T.block("root"):
     assert calculate_allocated_bytes(tir.PrimFunc([], memory)) == {"main": {"local": 32}}
     unknown = memory.replace(extents=(X,))
     assert calculate_allocated_bytes(tir.PrimFunc([X], unknown)) == {"main": {}}
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        ("A[i, 0] + T.float32(1)", 8),
+        ("T.exp(A[(i * 2) % 8, 0])", 0),
+        ("T.if_then_else(i < 2, A[i, 0] + A[i, 1], A[i, 0] * A[i, 1] * A[i, 2])", 24),
+        ("T.max(A[i, 0], T.float32(0))", 8),
+        ('T.Cast("float32", i * 2 + 1)', 16),
+    ],
+)
+def test_operations_on_values_are_counted(value: str, count: float):
+    f = function(f"for i in range(8):\n    B[i] = {value}")
+    assert estimate_tir_flops(f.body) == count
+    assert estimate_tir_flops(IRModule({"f": f, "g": f})) == 2 * count
+
+
+def test_operations_of_loops_and_branches():
+    f = function("""
+for i, k in T.grid(8, 4):
+    with T.block("sum"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            B[vi] = T.float32(0)
+        B[vi] = B[vi] + A[vi, vk] * A[vi, vk]
+""")
+    assert estimate_tir_flops(f.body) == 64
+    branches = function(
+        "if A[0, 0] < A[0, 1]:\n    B[0] = A[0, 0] + A[0, 1]\nelse:\n    B[0] = A[0, 0]"
+    )
+    assert estimate_tir_flops(branches.body) == 2
+    add = tir.Evaluate(Y + Y)
+    assert estimate_tir_flops(tir.For(X, 0, Y, "serial", add)) == 1
+    assert estimate_tir_flops(tir.For(X, 0, -3, "serial", add)) == 0
