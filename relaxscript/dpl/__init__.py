@@ -30,6 +30,7 @@ from .constructors import (
     wildcard,
 )
 from .context import PatternContext
+from .explain import explain_match
 from .pattern import (
     AndPattern,
     AttrPattern,
@@ -71,8 +72,8 @@ __all__ = [
     "OrRewriter", "PatternContext", "PatternMatchingRewriter", "PatternSeq", "PrimArrPattern",
     "SameShapeConstraint", "ShapePattern", "StructInfoPattern", "TupleGetItemPattern",
     "TuplePattern", "TupleRewriter", "TypePattern", "UnorderedTuplePattern", "VarPattern",
-    "WildcardPattern", "has_attr", "has_dtype", "is_call_dps_packed", "is_call_packed",
-    "is_call_tir", "is_const", "is_dfv", "is_expr", "is_gv", "is_op", "is_shape", "is_tuple",
-    "is_tuple_get_item", "is_var", "make_fused_bias_activation_pattern", "reject",
+    "WildcardPattern", "explain_match", "has_attr", "has_dtype", "is_call_dps_packed",
+    "is_call_packed", "is_call_tir", "is_const", "is_dfv", "is_expr", "is_gv", "is_op", "is_shape",
+    "is_tuple", "is_tuple_get_item", "is_var", "make_fused_bias_activation_pattern", "reject",
     "rewrite_bindings", "rewrite_call", "wildcard",
 ]  # fmt: skip

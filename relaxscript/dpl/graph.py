@@ -39,7 +39,10 @@ from .pattern import (
     TypePattern,
 )
 
-__all__ = ["BlockGraph", "GraphSearch", "operands_of", "root_operators"]
+__all__ = [
+    "BlockGraph", "Candidates", "Different", "GraphSearch", "SameShapes", "Usage", "operands_of",
+    "root_operators",
+]  # fmt: skip
 
 
 def operands_of(value: Expr) -> tuple[Expr, ...]:
@@ -63,6 +66,11 @@ def _variables_of(operand: Expr) -> Iterator[Var]:
         yield from mentioned(operand)
 
 
+def _use(users: dict[Var, dict[Var, None]], var: Var, value: Expr) -> None:
+    for used in mentioned(value):
+        users.setdefault(used, {})[var] = None
+
+
 class BlockGraph:
     """The bindings of a block by variable, by operator, and by what they use."""
 
@@ -71,15 +79,18 @@ class BlockGraph:
         # Each value, that of a match_cast too; whoever matches sees through the others only.
         self.operands: dict[Var, tuple[Expr, ...]] = {}
         self.values: dict[Var, Expr] = {}
-        self.users: dict[Var, dict[Var, None]] = {}
+        # Who uses a variable, once somebody asked.
+        self._users: dict[Var, dict[Var, None]] | None = None
+        self._bound: dict[Var, Expr] = {}
         self.by_operator: dict[str, list[Var]] = {}
         for binding in bindings:
             self.add(binding.var, binding.value, isinstance(binding, VarBinding))
 
     def add(self, var: Var, value: Expr, known: bool = True) -> None:
         """Bind a variable that has no value yet, or another value from now on."""
-        for used in mentioned(value):
-            self.users.setdefault(used, {})[var] = None
+        self._bound[var] = value
+        if self._users is not None:
+            _use(self._users, var, value)
         self.operands[var] = operands_of(value)
         if known:
             self.values[var] = value
@@ -91,10 +102,19 @@ class BlockGraph:
         for used in mentioned(value):
             self.users.get(used, {}).pop(var, None)
 
+    @property
+    def users(self) -> dict[Var, dict[Var, None]]:
+        """The variables whose values use a variable, in the order of the block."""
+        if self._users is None:
+            self._users = {}
+            for var, value in self._bound.items():
+                _use(self._users, var, value)
+        return self._users
+
     def forget(self, var: Var, value: Expr) -> None:
         """Have a variable bound no more."""
         self.remove(var, value)
-        del self.operands[var]
+        del self.operands[var], self._bound[var]
         self.values.pop(var, None)
 
     def get(self, var: Any, /) -> Expr | None:
@@ -169,7 +189,7 @@ def _inside(root: DFPattern) -> dict[DFPattern, None]:
     return found
 
 
-class _Candidates(Step):
+class Candidates(Step):
     """A part to be matched by one of several expressions, from a position on."""
 
     __slots__ = ("exprs", "part", "position", "search")
@@ -190,7 +210,7 @@ class _Candidates(Step):
         if position >= len(exprs):
             return FAIL
         if position + 1 < len(exprs):
-            matcher.choose((_Candidates(self.search, self.part, exprs, position + 1), None, goals))
+            matcher.choose((Candidates(self.search, self.part, exprs, position + 1), None, goals))
         return (self.part, exprs[position], goals)
 
 
@@ -208,10 +228,10 @@ class _Root(Step):
         if self.part in matcher.memo:
             return goals
         exprs = self.search.graph.candidates(self.part)
-        return _Candidates(self.search, self.part, exprs).take(matcher, goals)
+        return Candidates(self.search, self.part, exprs).take(matcher, goals)
 
 
-class _Use(Step):
+class Usage(Step):
     """A link of which one side is found, or both are."""
 
     __slots__ = ("link", "search")
@@ -232,10 +252,10 @@ class _Use(Step):
             places = operands if link.index < 0 else operands[link.index : link.index + 1]
             found = [var for place in places for var in _variables_of(place)]
             exprs: list[Expr] = list(dict.fromkeys(found))
-            return _Candidates(self.search, link.producer, exprs).take(matcher, again)
+            return Candidates(self.search, link.producer, exprs).take(matcher, again)
         if producer is not None:
             users = list(graph.users.get(matcher.origin(producer), ()))  # type: ignore[call-overload]
-            return _Candidates(self.search, link.consumer, users).take(matcher, again)
+            return Candidates(self.search, link.consumer, users).take(matcher, again)
         return FAIL
 
     def _holds(self, matcher: Matcher, producer: Expr, consumer: Expr) -> bool:
@@ -246,7 +266,7 @@ class _Use(Step):
         return not link.only or graph.is_only_user(user, made)
 
 
-class _SameShapes(Step):
+class SameShapes(Step):
     """Parts that are all found, and must be of one shape."""
 
     __slots__ = ("parts",)
@@ -260,7 +280,7 @@ class _SameShapes(Step):
         return goals if same_shape(exprs) else FAIL
 
 
-class _Different(Step):
+class Different(Step):
     """Parts that are calls, all found, which must be different bindings."""
 
     __slots__ = ("parts",)
@@ -305,9 +325,9 @@ class GraphSearch:
             steps.append(_Root(self, top))
             bound.update(_inside(top))
             links = self._along(links, bound, steps)
-        steps += [_SameShapes(parts) for parts in self.constraints.same_shapes]
+        steps += [SameShapes(parts) for parts in self.constraints.same_shapes]
         if len(self.calls) > 1:
-            steps.append(_Different(self.calls))
+            steps.append(Different(self.calls))
         return tops[0], steps[1:]
 
     def _along(self, links: list[Link], bound: set[DFPattern], steps: list[Step]) -> list[Link]:
@@ -315,12 +335,12 @@ class GraphSearch:
         # Each round either finds another part or is the last, and contexts are small.
         while True:
             checks = [k for k in links if k.producer in bound and k.consumer in bound]
-            steps += [_Use(self, link) for link in checks if not link.by_call]
+            steps += [Usage(self, link) for link in checks if not link.by_call]
             links = [link for link in links if link not in checks]
             link = next((k for k in links if k.producer in bound or k.consumer in bound), None)
             if link is None:
                 return links
-            steps.append(_Use(self, link))
+            steps.append(Usage(self, link))
             links.remove(link)
             bound.update(_inside(link.consumer if link.producer in bound else link.producer))
 

@@ -65,15 +65,10 @@ from .pattern import (
 )
 
 __all__ = [
-    "COMMUTATIVE",
-    "FAIL",
-    "Failure",
-    "Goals",
-    "KnownValues",
-    "Match",
-    "Matcher",
-    "match_expr",
-]
+    "COMMUTATIVE", "FAIL", "Failure", "Goals", "KnownValues", "Match", "Matcher", "Step",
+    "attributes_of", "match_expr", "require_expression", "same_attribute", "same_attributes",
+    "same_shape",
+]  # fmt: skip
 
 # The operators whose operands a pattern takes in either order.
 COMMUTATIVE = frozenset({add.name, multiply.name})
@@ -91,11 +86,11 @@ class KnownValues(Protocol):
 
 
 class Failure(NamedTuple):
-    """A goal that was not met, when so many parts of the pattern matched."""
+    """A goal that was not met, and all that matched by then."""
 
-    matched: int
-    pattern: DFPattern
-    expr: Expr
+    goal: DFPattern | Step
+    expr: Expr | None
+    memo: dict[DFPattern, Expr]
 
 
 class Match:
@@ -136,8 +131,10 @@ class Matcher:
         self.inner: dict[Var, Expr] = {}
         self.memo: dict[DFPattern, Expr] = {}
         self.choices: list[tuple[Goals, int]] = []
-        # What did not match, where somebody wants to know.
-        self.failures: list[Failure] | None = None
+        # The failure before which most matched, where somebody wants to know.
+        self.explains = False
+        self.failure: Failure | None = None
+        self._expected: frozenset[DFPattern] = frozenset()
 
     def value_of(self, var: Expr) -> Expr | None:
         """The value of a variable, or None where it has none that is known."""
@@ -184,12 +181,12 @@ class Matcher:
 
     def match_all(self, goals: Goals) -> Match | None:
         """The match that meets all goals, or None."""
-        self.memo.clear()
+        self.memo = {}
         self.choices.clear()
-        return Match(dict(self.memo), self.resolve) if self._search(goals) else None
+        return Match(self.memo, self.resolve) if self._search(goals) else None
 
     def _search(self, goals: Goals) -> bool:
-        memo, choices, failures = self.memo, self.choices, self.failures
+        memo, choices = self.memo, self.choices
         while goals is not None:
             pattern, expr, rest = goals
             step = _STEPS.get(pattern.__class__)
@@ -203,8 +200,8 @@ class Matcher:
                 else:
                     goals = rest if known is expr or self.is_same(known, expr) else FAIL
             if goals is FAIL:
-                if failures is not None and step is not None:
-                    failures.append(Failure(len(memo), pattern, expr))
+                if self.explains:
+                    self.note(pattern, expr)
                 if not choices:
                     return False
                 goals, length = choices.pop()
@@ -212,19 +209,43 @@ class Matcher:
                     memo.popitem()
         return True
 
+    def explain_without(self, expected: frozenset[DFPattern]) -> None:
+        """Keep the failure before which most matched; of these patterns none is worth a word."""
+        self.explains, self._expected = True, expected
+
+    def note(self, goal: DFPattern | Step, expr: Expr | None) -> None:
+        """Keep a failure, where no other came as far."""
+        if goal not in self._expected and (
+            self.failure is None or len(self.memo) > len(self.failure.memo)
+        ):
+            self.failure = Failure(goal, expr, dict(self.memo))
+
     def choose(self, goals: Goals) -> None:
         """Have these goals tried where those that are tried now fail."""
         self.choices.append((goals, len(self.memo)))
+
+
+def require_expression(expr: Any) -> Expr:
+    """The expression that is to be matched; anything else is refused."""
+    if isinstance(expr, Expr):
+        return expr
+    message = f"patterns match expressions, not a {type(expr).__name__}"
+    help = "functions, blocks and modules have expressions inside: match these"
+    raise DiagnosticError(Diagnostic("RX0201", message, caller_span(), help=help))
 
 
 def match_expr(
     pattern: DFPattern, expr: Expr, var2val: Mapping[Var, Expr] | None = None
 ) -> Match | None:
     """The match of an expression, or None; raises `DiagnosticError` for what is none."""
-    if not isinstance(expr, Expr):
-        message = f"patterns match expressions, not a {type(expr).__name__}"
-        help = "functions, blocks and modules have expressions inside: match these"
-        raise DiagnosticError(Diagnostic("RX0201", message, caller_span(), help=help))
+    require_expression(expr)
+    if (
+        pattern.__class__ is CallPattern
+        and expr.__class__ is Call
+        and pattern.operator is not None
+        and (expr.op.__class__ is not Op or expr.op.name != pattern.operator)
+    ):
+        return None  # which most calls of a program are
     return Matcher(var2val).match(pattern, expr)
 
 
@@ -288,9 +309,12 @@ def _call(m: Matcher, p: CallPattern, expr: Expr, rest: Goals) -> Goals:
         return FAIL
     if len(args) != len(patterns) and (len(args) < len(patterns) or not p.varg_default_wildcard):
         return FAIL
+    if name is None:
+        return (p.op, op, _goals(patterns, args, rest))
+    m.memo[p.op] = op
     if name in COMMUTATIVE and len(patterns) == 2 == len(args) and args[0] is not args[1]:
-        m.choose((p.op, op, _goals(patterns, args[::-1], rest)))
-    return (p.op, op, _goals(patterns, args, rest))
+        m.choose((patterns[0], args[1], (patterns[1], args[0], rest)))
+    return _goals(patterns, args, rest)
 
 
 def _function(m: Matcher, p: FunctionPattern, expr: Expr, rest: Goals) -> Goals:
@@ -361,20 +385,24 @@ def _rejection(m: Matcher, p: NotPattern, expr: Expr, rest: Goals) -> Goals:
     # Where what is rejected fails, the choice made here goes on with the rest.
     height = len(m.choices)
     m.choose(rest if rest is not None else (_DONE, None, None))
-    return (p.to_reject, expr, (_Refuse(height), None, None))
+    return (p.to_reject, expr, (_Refuse(height, p, expr), None, None))
 
 
 class _Refuse(Step):
     """Reached where what is to be rejected matches: the choice that goes on is withdrawn."""
 
-    __slots__ = ("height",)
+    __slots__ = ("expr", "height", "part")
 
-    def __init__(self, height: int) -> None:
+    def __init__(self, height: int, part: NotPattern, expr: Expr) -> None:
         self.height = height
+        self.part = part
+        self.expr = expr
 
     def take(self, matcher: Matcher, goals: Goals) -> Goals:
         """Forget the choices made since, and fail."""
         del matcher.choices[self.height :]
+        if matcher.explains:
+            matcher.note(self.part, self.expr)
         return FAIL
 
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANYTHING", "CONSTANT", "EXTERN_FUNC", "GLOBAL_VAR", "SHAPE", "VARIABLE", "Possible",
-    "check_use", "of_both", "of_call", "of_either", "of_expr", "of_item", "of_kind",
+    "check_use", "noun_of", "of_both", "of_call", "of_either", "of_expr", "of_item", "of_kind",
     "of_rejection", "of_tuple", "with_attrs", "with_dtype", "with_info", "with_shape",
 ]  # fmt: skip
 
@@ -109,6 +109,12 @@ _OF_INFO: dict[type[StructInfo], _Kinds] = {
     TupleStructInfo: _TENSORS - {Constant} | {Tuple},
     FuncStructInfo: _TENSORS - {Constant} | {Function, GlobalVar, ExternFunc},
 }
+
+
+def noun_of(expr: Expr) -> str:
+    """The sort of an expression in a message: "a call"."""
+    kind = Var if isinstance(expr, Var) else type(expr)
+    return _NOUNS.get(kind, kind.__name__)
 
 
 def _noun(kinds: _Kinds) -> str:

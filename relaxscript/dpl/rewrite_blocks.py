@@ -13,7 +13,6 @@ from relaxscript.builder import ExprMutator
 from relaxscript.errors import quantity
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -28,9 +27,9 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.ir.walk import mentioned, variables
-from relaxscript.sinfo import definable_shape_vars
+from relaxscript.ir.walk import mentioned
 
+from .binding_order import in_order
 from .context import as_variables
 from .graph import BlockGraph, GraphSearch
 from .pattern import DFPattern
@@ -236,44 +235,11 @@ class _Block:
             todo += mentioned(binding.value)
 
     def in_order(self) -> list[tuple[Binding, str | None]]:
-        """The bindings in an order in which each follows what it uses, near to the old one.
-
-        With each comes the rule that made it. Raises `DiagnosticError` where there is no order.
-        """
-        casts: dict[PrimVar, Var] = {}
-        for binding in self.bindings.values():
-            if isinstance(binding, MatchCast):
-                for shape_var in definable_shape_vars(binding.struct_info):
-                    casts.setdefault(shape_var, binding.var)
-        done: dict[Var, None] = {}
-        open_: set[Var] = set()
-        for start in list(self.bindings):
-            pending = [start]
-            while pending:
-                var = pending[-1]
-                if var in done:
-                    pending.pop()
-                    continue
-                needed = [v for v in self._needs(var, casts) if v not in done and v is not var]
-                if not needed:
-                    pending.pop()
-                    open_.discard(var)
-                    done[var] = None
-                    continue
-                open_.add(var)
-                for other in needed:
-                    if other in open_:
-                        raise self._in_circle(var, other)
-                pending += reversed(needed)
-        return [(self.bindings[var], self.rewritten.get(var)) for var in done]
-
-    def _needs(self, var: Var, casts: Mapping[PrimVar, Var]) -> list[Var]:
-        binding = self.bindings[var]
-        used = [v for v in mentioned(binding.value) if v in self.bindings]
-        if casts:
-            shape_vars = (v for v in variables(binding) if isinstance(v, PrimVar))
-            used += [casts[v] for v in shape_vars if v in casts]
-        return used
+        """The bindings in an order in which each follows what it uses, each with its rule."""
+        found = in_order(self.bindings)
+        if isinstance(found, tuple):
+            raise self._in_circle(*found)
+        return [(binding, self.rewritten.get(binding.var)) for binding in found]
 
     def _in_circle(self, var: Var, other: Var) -> Exception:
         culprit = next(v for v in (var, other, *self.rewritten) if v in self.rewritten)

@@ -34,8 +34,6 @@ _PACKAGE = {
 _RELAX = {
     "frontend": _FRONTENDS,
     "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
-    "binding_rewrite": "make the block anew with `relax.BlockBuilder`",
-    "DataflowBlockRewrite": "make the block anew with `relax.BlockBuilder`",
 }
 _TRAINING_STEP = "write the step of the training as a function of its own"
 _TRAINING = {

@@ -16,6 +16,7 @@ from relaxscript.builder import BlockBuilder, args_converter, convert_to_expr
 from relaxscript.builder.expr_functor import ExprFunctor, PyExprVisitor
 from relaxscript.builder.expr_mutator import PyExprMutator
 from relaxscript.compiler import build
+from relaxscript.dpl.binding_rewrite import DataflowBlockRewrite
 from relaxscript.errors import Span
 from relaxscript.ir.relax import (
     Binding,
@@ -76,6 +77,7 @@ from relaxscript.transform import get_default_pipeline, get_pipeline, register_p
 
 from . import (
     analysis,
+    binding_rewrite,
     block_builder,
     distributed,
     dpl,
@@ -100,16 +102,16 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "Binding", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataTypeImm", "DataflowBlock",
-    "DataflowVar", "DynTensorType", "ExecBuilder", "Executable", "Expr", "ExprFunctor",
-    "ExternFunc", "FuncStructInfo", "FuncType", "Function", "GlobalVar", "Id", "If", "MatchCast",
-    "ObjectStructInfo", "ObjectType", "Op", "PackedFuncType", "PrimStructInfo", "PrimValue",
-    "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo", "ShapeType",
-    "Span", "StringImm", "StructInfo", "TensorStructInfo", "TensorType", "Tuple", "TupleGetItem",
-    "TupleStructInfo", "TupleType", "Type", "VMExecutable", "VMInstrumentReturnKind", "Var",
-    "VarBinding", "VirtualMachine", "analysis", "args_converter", "block_builder", "build",
-    "call_dps_packed", "call_pure_packed", "call_tir", "call_tir_inplace", "call_tir_with_grad",
-    "const", "convert_to_expr", "distributed", "dpl", "exec_builder", "expr", "expr_functor",
-    "extern", "get_default_pipeline", "get_pipeline", "get_shape_of", "ir", "op", "pipeline",
-    "register_pipeline", "struct_info", "testing", "training", "transform", "ty", "utils", "vm",
-    "vm_build",
+    "DataflowBlockRewrite", "DataflowVar", "DynTensorType", "ExecBuilder", "Executable", "Expr",
+    "ExprFunctor", "ExternFunc", "FuncStructInfo", "FuncType", "Function", "GlobalVar", "Id", "If",
+    "MatchCast", "ObjectStructInfo", "ObjectType", "Op", "PackedFuncType", "PrimStructInfo",
+    "PrimValue", "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo",
+    "ShapeType", "Span", "StringImm", "StructInfo", "TensorStructInfo", "TensorType", "Tuple",
+    "TupleGetItem", "TupleStructInfo", "TupleType", "Type", "VMExecutable",
+    "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine", "analysis", "args_converter",
+    "binding_rewrite", "block_builder", "build", "call_dps_packed", "call_pure_packed", "call_tir",
+    "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr", "distributed", "dpl",
+    "exec_builder", "expr", "expr_functor", "extern", "get_default_pipeline", "get_pipeline",
+    "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info", "testing",
+    "training", "transform", "ty", "utils", "vm", "vm_build",
 ]  # fmt: skip
