@@ -22,7 +22,7 @@ from relaxscript.ir.relax import (
 
 from .context import PatternContext
 from .format import format_with_places, inner_patterns
-from .graph import Candidates, Different, SameShapes, Usage
+from .graph import Candidates, Different, LinkStep, SameShapes
 from .matcher import Failure, Matcher, attributes_of, require_expression, same_attribute
 from .pattern import (
     AttrPattern,
@@ -145,7 +145,7 @@ def _brief(expr: Expr) -> str:
 def _of_step(goal: Any, failure: Failure) -> tuple[DFPattern, str]:
     """The part that a constraint stopped at, and why."""
     memo = failure.memo
-    if isinstance(goal, Usage):
+    if isinstance(goal, LinkStep):
         link = goal.link
         sign = ">>" if link.only else "^"
         part = link.producer if link.producer in memo else link.consumer

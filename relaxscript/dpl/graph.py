@@ -40,7 +40,13 @@ from .pattern import (
 )
 
 __all__ = [
-    "BlockGraph", "Candidates", "Different", "GraphSearch", "SameShapes", "Usage", "operands_of",
+    "BlockGraph",
+    "Candidates",
+    "Different",
+    "GraphSearch",
+    "LinkStep",
+    "SameShapes",
+    "operands_of",
     "root_operators",
 ]  # fmt: skip
 
@@ -231,7 +237,7 @@ class _Root(Step):
         return Candidates(self.search, self.part, exprs).take(matcher, goals)
 
 
-class Usage(Step):
+class LinkStep(Step):
     """A link of which one side is found, or both are."""
 
     __slots__ = ("link", "search")
@@ -335,12 +341,12 @@ class GraphSearch:
         # Each round either finds another part or is the last, and contexts are small.
         while True:
             checks = [k for k in links if k.producer in bound and k.consumer in bound]
-            steps += [Usage(self, link) for link in checks if not link.by_call]
+            steps += [LinkStep(self, link) for link in checks if not link.by_call]
             links = [link for link in links if link not in checks]
             link = next((k for k in links if k.producer in bound or k.consumer in bound), None)
             if link is None:
                 return links
-            steps.append(Usage(self, link))
+            steps.append(LinkStep(self, link))
             links.remove(link)
             bound.update(_inside(link.consumer if link.producer in bound else link.producer))
 
