@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         cli,
         compiler,
         distributed,
+        dpl,
         error,
         expr,
         interpreter,
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from .builder.expr_functor import ExprFunctor, PyExprVisitor
     from .builder.expr_mutator import PyExprMutator
     from .compiler import VirtualMachine, build, compile, jit
+    from .dpl.binding_rewrite import DataflowBlockRewrite
     from .ir import instrument
     from .runtime import (
         ExecBuilder,
@@ -161,6 +163,7 @@ __all__ = [
     "DataType",
     "DataTypeImm",
     "DataflowBlock",
+    "DataflowBlockRewrite",
     "DataflowVar",
     "DiagnosticError",
     "DynTensorType",
@@ -234,6 +237,7 @@ __all__ = [
     "cuda",
     "device",
     "distributed",
+    "dpl",
     "error",
     "errors",
     "explain",
@@ -319,12 +323,14 @@ _LATER = {
     "ExprFunctor": "builder.expr_functor",
     "PyExprMutator": "builder.expr_mutator",
     "PyExprVisitor": "builder.expr_functor",
+    "DataflowBlockRewrite": "dpl.binding_rewrite",
     "instrument": "ir",
     **dict.fromkeys(
         (
             "cli",
             "compiler",
             "distributed",
+            "dpl",
             "error",
             "expr",
             "interpreter",

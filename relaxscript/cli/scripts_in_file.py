@@ -252,7 +252,7 @@ class _ScriptFinder(FileReader):
         self, node: AnyDefinition, decorator: ScriptDecorator, scopes: Scopes, name: str
     ) -> Script:
         line = min(node.lineno, *(d.lineno for d in node.decorator_list))
-        kind = "class" if decorator.kind == "ir_module" else "function"
+        kind = "class" if decorator.is_of_class else "function"
         if isinstance(node, ast.AsyncFunctionDef) or isinstance(node, ast.ClassDef) != (
             kind == "class"
         ):
@@ -276,7 +276,7 @@ class _ScriptFinder(FileReader):
 
 # ---- what statements do to names
 
-_DECORATORS = ("ir_module", "function", "func", "prim_func", "macro")
+_DECORATORS = ("ir_module", "rewriter", "function", "func", "prim_func", "macro")
 
 
 def imports_ours(tree: ast.Module) -> bool:

@@ -18,6 +18,7 @@ from relaxscript.analysis import remove_all_unused
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, quantity
 from relaxscript.errors.user_frame import caller_span
+from relaxscript.ir import hooks
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Expr, Function, Tuple, Var
 
@@ -127,6 +128,18 @@ class PatternMatchingRewriter:
 
     def __or__(self, other: PatternMatchingRewriter) -> OrRewriter:
         return OrRewriter(self, other)
+
+    def script(self, **options: Any) -> str:
+        """The script of a rewriter that a module describes, with the options of `mod.script`.
+
+        Raises `DiagnosticError` for others: what they do is a Python function.
+        """
+        if self.described is None:
+            message = f"`{self!r}` has no script: what it does is a Python function"
+            help = "write it as a class under `@R.rewriter`"
+            raise DiagnosticError(Diagnostic("RX0709", message, caller_span(), help=help))
+        text: str = hooks.script_of(self, declares=True, **options)
+        return text
 
 
 class ExprPatternRewriter(PatternMatchingRewriter):

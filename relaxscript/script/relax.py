@@ -22,7 +22,7 @@ from .names.relax_forms import __all__ as _forms, builder_forms as _builder_form
 from .names.relax_typed import *  # noqa: F403
 from .names.relax_typed import __all__ as _typed
 from .names.safe_callables import safe_callables as _safe_callables
-from .parser.entry import function, relax_macro as macro
+from .parser.entry import function, relax_macro as macro, rewriter
 
 func = function
 # What later versions of TVM call an object, and the RFC a product of matrices.
@@ -32,7 +32,7 @@ _safe_callables(Annotated, Callable, Object, Prim, Shape, Tensor, Tuple)
 
 __all__ = [
     "Annotated", "Any", "Callable", "Object", "Prim", "Shape", "Tensor", "Tuple", "dot", "func",
-    "function", "macro", *_devices, *_distributed, *_forms, *_operators, *_typed,
+    "function", "macro", "rewriter", *_devices, *_distributed, *_forms, *_operators, *_typed,
 ]  # fmt: skip
 
 _offer_user_operators(_sys.modules[__name__])

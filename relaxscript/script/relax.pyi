@@ -51,7 +51,7 @@ from .names.relax_forms import (
     tuple as tuple,
 )
 from .names.relax_typed import dim as dim
-from .parser.entry import function as function, relax_macro as _macro
+from .parser.entry import function as function, relax_macro as _macro, rewriter as rewriter
 
 __all__ = [
     "Annotated",
@@ -66,6 +66,7 @@ __all__ = [
     "func",
     "function",
     "macro",
+    "rewriter",
     "cpu",
     "cuda",
     "device",

@@ -41,7 +41,7 @@ from typing import TypeAlias as _TypeAlias, TypeVar as _TypeVar
 
 from typing_extensions import TypeVarTuple as _TypeVarTuple, Unpack as _Unpack
 
-from .parser.entry import function as function, relax_macro as _macro
+from .parser.entry import function as function, relax_macro as _macro, rewriter as rewriter
 '''
 
 TYPES = """

@@ -22,6 +22,7 @@ from .fixits import add_decorator
 from .script_context import ScriptContext
 
 __all__ = [
+    "CLASS_KINDS",
     "OPTIONS",
     "ScriptDecorator",
     "leads_to",
@@ -36,12 +37,17 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "function": ("pure", "private", "check_well_formed", "strict"),
     "prim_func": ("private", "check_well_formed", "s_tir"),
     "ir_module": ("check_well_formed", "strict"),
+    "rewriter": (),
     "relax_macro": ("hygienic",),
     "tir_macro": ("hygienic",),
 }
 _WRITTEN = {"function": "R.function", "prim_func": "T.prim_func", "ir_module": "I.ir_module",
-            "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
+            "rewriter": "R.rewriter", "relax_macro": "R.macro", "tir_macro": "T.macro"}  # fmt: skip
 _HOME = "relaxscript.script.parser.entry"
+
+
+# Those that decorate a class.
+CLASS_KINDS = ("ir_module", "rewriter")
 
 
 class ScriptDecorator(NamedTuple):
@@ -58,6 +64,11 @@ class ScriptDecorator(NamedTuple):
     def written(self) -> str:
         """The name it usually has in scripts."""
         return _WRITTEN[self.kind]
+
+    @property
+    def is_of_class(self) -> bool:
+        """True if it decorates a class, and no function."""
+        return self.kind in CLASS_KINDS
 
     @property
     def is_macro(self) -> bool:
@@ -110,7 +121,7 @@ def our_decorator(
     One that is misspelt is reported as what it is, with the nearest name.
     """
     ours = script_decorators(node, cx.environment)
-    found = [d for d in ours if (d.kind == "ir_module") == isinstance(node, ast.ClassDef)]
+    found = [d for d in ours if d.is_of_class == isinstance(node, ast.ClassDef)]
     if len(found) > 1:
         raise cx.error(
             found[0].node, "RX0104", f"`{node.name}` is decorated twice",

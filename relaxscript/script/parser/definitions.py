@@ -26,7 +26,7 @@ from relaxscript.script.source.lookup import (
     undecorated,
 )
 
-from .decorators import ScriptDecorator, leads_to, read_options, script_decorators
+from .decorators import CLASS_KINDS, ScriptDecorator, leads_to, read_options, script_decorators
 from .environment import Environment
 from .internal_error import as_internal_error
 from .module import module_of_class, relax_function, tir_function
@@ -41,12 +41,14 @@ __tracebackhide__ = is_user_error
 
 def parse_class(
     cls: Any, frame: FrameType | None, check_well_formed: bool, strict: bool | None,
-    unknown: Mapping[str, Any] = MappingProxyType({}),
+    unknown: Mapping[str, Any] = MappingProxyType({}), written: str = "I.ir_module",
 ) -> IRModule:  # fmt: skip
     if not isinstance(cls, type):
         raise not_decorated(
-            "`I.ir_module` decorates a class",
-            "decorate a function with `@R.function` or `@T.prim_func`",
+            f"`{written}` decorates a class",
+            "decorate a function with `@R.function` or `@T.prim_func`"
+            if written == "I.ir_module"
+            else "write `pattern` and `replacement` as functions of a class",
         )
     source, node, _ = definition_of_class(cls, frame)
     if not isinstance(node, ast.ClassDef):
@@ -56,13 +58,13 @@ def parse_class(
     def parse(reporter: Reporter) -> IRModule | None:
         cx = python_context(source, environment, reporter)
         for decorator in script_decorators(node, environment):
-            if decorator.kind == "ir_module":
+            if decorator.is_of_class:
                 read_options(cx, decorator)
         return module_of_class(cx, node, check_well_formed)
 
     with collector_paused():
         module: IRModule = finish(parse, strict)
-    _refuse_unknown("I.ir_module", unknown)
+    _refuse_unknown(written, unknown)
     return module
 
 
@@ -145,7 +147,8 @@ def in_module_class(f: Any, frame: FrameType) -> bool:
     environment = Environment([*around, frame.f_globals], "python")
     for node in definition.others.get(name, ()):
         if isinstance(node, ast.ClassDef) and definition.node in node.body:
-            return any(leads_to("ir_module", d, environment) for d in node.decorator_list)
+            decorators = node.decorator_list
+            return any(leads_to(k, d, environment) for k in CLASS_KINDS for d in decorators)
     return False
 
 

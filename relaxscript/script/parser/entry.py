@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from relaxscript.errors import DiagnosticError
 from relaxscript.errors.exceptions import is_user_error
@@ -20,7 +20,12 @@ from relaxscript.ir.tir import PrimFunc
 
 from .decorated import DecoratedModule
 
-__all__ = ["from_source", "function", "ir_module", "prim_func", "relax_macro", "tir_macro"]
+if TYPE_CHECKING:
+    from relaxscript.dpl import PatternMatchingRewriter
+
+__all__ = [
+    "from_source", "function", "ir_module", "prim_func", "relax_macro", "rewriter", "tir_macro",
+]  # fmt: skip
 
 __tracebackhide__ = is_user_error
 
@@ -56,6 +61,23 @@ def ir_module(
         return lambda cls: _shortly(parse_class, cls, frame, check_well_formed, strict, unknown)
     try:
         return parse_class(mod, frame, check_well_formed, strict, unknown)
+    except DiagnosticError as error:
+        raise error.with_traceback(None) from None
+
+
+def rewriter(mod: type) -> PatternMatchingRewriter:
+    """Decorate a class of two functions, `pattern` and `replacement`; it becomes a rewriter.
+
+    Called with a function or module, it puts the replacement into the place of what `pattern`
+    returns, wherever operands that fit its parameters make it. Raises `DiagnosticError`.
+    """
+    from relaxscript.dpl.rewriter_module import rewriter_of
+
+    from .definitions import parse_class
+
+    frame = sys._getframe(1)
+    try:
+        return rewriter_of(parse_class(mod, frame, True, None, written="R.rewriter"))
     except DiagnosticError as error:
         raise error.with_traceback(None) from None
 

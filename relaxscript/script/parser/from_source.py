@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from types import FrameType, FunctionType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source, Span
 from relaxscript.errors.exceptions import is_user_error
@@ -55,6 +55,9 @@ from .python_language import python_context
 from .reporter import Reporter
 from .script_context import ScriptContext
 from .unsupported_syntax import first_word
+
+if TYPE_CHECKING:
+    from relaxscript.dpl import PatternMatchingRewriter
 
 __all__ = ["read_again", "read_source"]
 
@@ -223,7 +226,9 @@ class _Reading(FileReader):
         if not isinstance(found, Macro):
             self.defined, self.last = True, found
 
-    def parsed(self, node: Definition) -> IRModule | Function | PrimFunc | Macro | None:
+    def parsed(
+        self, node: Definition
+    ) -> IRModule | PatternMatchingRewriter | Function | PrimFunc | Macro | None:
         """One definition of a source, as its decorator says; None when mistakes were recorded."""
         cx = self.context(self.reporter)
         try:

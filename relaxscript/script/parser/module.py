@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from relaxscript.analysis.derive import function_struct_info
 from relaxscript.analysis.violation import undeclared_recursion
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import ExternFunc, Function
 from relaxscript.ir.struct_info import ObjectStructInfo
@@ -42,6 +44,9 @@ from .relax_functions.language import relax_context
 from .relax_functions.signature import parse_header
 from .script_context import ScriptContext
 from .unsupported_syntax import first_word
+
+if TYPE_CHECKING:
+    from relaxscript.dpl import PatternMatchingRewriter
 
 __all__ = [
     "macro_named", "module_of_class", "parse_definition", "relax_function", "tir_function",
@@ -108,8 +113,8 @@ def tir_function(
 def parse_definition(
     cx: ScriptContext, node: ast.ClassDef | ast.FunctionDef, decorator: ScriptDecorator,
     check_well_formed: bool = True,
-) -> IRModule | Function | PrimFunc | Macro | None:  # fmt: skip
-    """The module, function or macro of a definition; None when mistakes were recorded.
+) -> IRModule | PatternMatchingRewriter | Function | PrimFunc | Macro | None:  # fmt: skip
+    """The module, rewriter, function or macro of a definition; None when mistakes were recorded.
 
     `check_well_formed` is what whoever reads it says beside the decorator. A macro is checked where
     it is used.
@@ -118,11 +123,30 @@ def parse_definition(
         options = read_options(cx, decorator)
         check_well_formed = check_well_formed and options.get("check_well_formed", True)
         with cx.reporter.strictly(options.get("strict")):
-            return module_of_class(cx, node, check_well_formed)
+            module = module_of_class(cx, node, check_well_formed)
+        if decorator.kind != "rewriter" or module is None or cx.reporter.failed:
+            return module
+        return _rewriter_of(cx, node, module)
     if decorator.is_macro:
         return attempt(cx, node, lambda: macro_of(cx, node, lambda: cx.environment))
     parse = tir_function if decorator.kind == "prim_func" else relax_function
     return parse(cx, node, decorator, check_well_formed)
+
+
+def _rewriter_of(
+    cx: ScriptContext, node: ast.ClassDef, module: IRModule
+) -> PatternMatchingRewriter | None:
+    """The rewriter that a class under `R.rewriter` describes; None after recording why not."""
+    from relaxscript.dpl.rewriter_module import rewriter_of
+
+    try:
+        return rewriter_of(module)
+    except DiagnosticError as error:
+        for found in error.diagnostics:
+            inside = found.span is not None and found.span.source == cx.source
+            at = found.span if inside else cx.source.name_span(node)
+            cx.reporter.record(replace(found, span=at))
+        return None
 
 
 def class_context(

@@ -231,6 +231,10 @@ class _Script:
             case IRModule():
                 self.session.name_module(self.options.name or root.__name__, root)
                 return self.with_headers([self.module(root)])
+            case object(described=IRModule() as mod):  # a rewriter, by the module that says it
+                self.session.name_module(self.options.name or mod.__name__, mod)
+                decorator = self.session.member("relax", "rewriter")
+                return self.with_headers([self.module(mod, decorator)])
             case Function() | tir.PrimFunc():
                 self.session.alone = True
                 self.session.module_name = _class_around(root.span) or self.session.module_name
@@ -260,7 +264,7 @@ class _Script:
         return ast.Module([*headers, metadata_tree(self.session.constants), *body], [])
 
     # module = "@I.ir_module" "class" name ":" [attrs] [global infos] { function }
-    def module(self, mod: IRModule) -> ast.stmt:
+    def module(self, mod: IRModule, decorator: ast.expr | None = None) -> ast.stmt:
         body: list[ast.stmt] = []
         if mod.attrs:
             body.append(self.call("module_attrs", self.value(mod.attrs)))
@@ -274,9 +278,10 @@ class _Script:
                 body.append(self.extern(name, function))
             else:
                 body.append(self.function(function, name, var.name_hint))
-        decorator = self.session.member("ir", "ir_module")
-        if _is_unfinished(mod):
-            decorator = tree.call(decorator, check_well_formed=tree.constant(False))
+        if decorator is None:
+            decorator = self.session.member("ir", "ir_module")
+            if _is_unfinished(mod):
+                decorator = tree.call(decorator, check_well_formed=tree.constant(False))
         made = ast.ClassDef(self.session.module_name, [], [], body or [ast.Pass()], [decorator])
         vars(made).setdefault("type_params", [])
         return self.session.at(mod, made)
