@@ -69,7 +69,7 @@ def rewriter(mod: type) -> PatternMatchingRewriter:
     """Decorate a class of two functions, `pattern` and `replacement`; it becomes a rewriter.
 
     Called with a function or module, it puts the replacement into the place of what `pattern`
-    returns, wherever operands that fit its parameters make it. Raises `DiagnosticError`.
+    returns. That is found wherever the operands fit the parameters. Raises `DiagnosticError`.
     """
     from relaxscript.dpl.rewriter_module import rewriter_of
 
