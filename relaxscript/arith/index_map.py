@@ -68,7 +68,7 @@ def _of_rank(index_map: IndexMap, name: str, given: Sequence[Any]) -> Sequence[A
 
 
 def _number(value: int) -> PrimExpr:
-    return prim.const(value, "int64")
+    return prim.const(value, prim.INT64)
 
 
 def _unknown(e: PrimExpr) -> OperandError:
@@ -76,6 +76,11 @@ def _unknown(e: PrimExpr) -> OperandError:
         "index_map", f"has the index `{format_expr(e)}`", code="RX0204",
         message="an index map adds, multiplies by numbers, and divides by numbers above 0",
     )  # fmt: skip
+
+
+def _of(make: type[prim.Binary], a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
+    """An operation on bounds, simplified."""
+    return simplify(make.make(*prim.match_dtypes(a, b)))
 
 
 def index_bounds(e: PrimExpr, own: Mapping[Var, _Bounds]) -> _Bounds:
@@ -92,17 +97,17 @@ def index_bounds(e: PrimExpr, own: Mapping[Var, _Bounds]) -> _Bounds:
             return index_bounds(value, own)
         case prim.Add(a=a, b=b):
             (low, high), (least, most) = index_bounds(a, own), index_bounds(b, own)
-            return simplify(low + least), simplify(high + most)
+            return _of(prim.Add, low, least), _of(prim.Add, high, most)
         case prim.Sub(a=a, b=b):
             (low, high), (least, most) = index_bounds(a, own), index_bounds(b, own)
-            return simplify(low - most), simplify(high - least)
+            return _of(prim.Sub, low, most), _of(prim.Sub, high, least)
         case prim.Mul(a=a, b=IntImm(value=by)) | prim.Mul(a=IntImm(value=by), b=a):
             low, high = index_bounds(a, own)
-            ends = simplify(low * by), simplify(high * by)
+            ends = _of(prim.Mul, low, by), _of(prim.Mul, high, by)
             return ends if by >= 0 else (ends[1], ends[0])
         case prim.FloorDiv(a=a, b=IntImm(value=by)) if by > 0:
             low, high = index_bounds(a, own)
-            return simplify(low // by), simplify(high // by)
+            return _of(prim.FloorDiv, low, by), _of(prim.FloorDiv, high, by)
         case prim.FloorMod(a=a, b=IntImm(value=by)) if by > 0:
             low, high = index_bounds(a, own)
             if prove(prim.LE.make(_number(0), low)) is YES:

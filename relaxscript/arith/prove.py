@@ -11,6 +11,7 @@ from .atom import is_index
 from .canonical import CanonicalContext
 from .evaluate import evaluate
 from .facts import Facts
+from .literals import truth_of_literals
 from .polynomial import GiveUp, difference
 from .prover import Prover
 
@@ -65,6 +66,9 @@ def prove(condition: PrimExpr | bool, facts: Facts | None = None) -> Answer:
     `TypeError` for what is no bool.
     """
     asked = truth("prove.condition", condition)
+    known = truth_of_literals(asked)
+    if known is not None:
+        return YES if known else NO
     context = CanonicalContext(facts)
     try:
         return Prover(context).holds(context.read(asked))

@@ -9,9 +9,11 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .arguments import scalar
+from .atom import INT64
 from .canonical import CanonicalContext
 from .facts import Facts
 from .format import format_expr
+from .literals import value_of_literals
 from .polynomial import GiveUp, Poly
 from .to_expr import ExprBuilder, same_expression
 
@@ -36,6 +38,10 @@ def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     cls = e.__class__
     if cls in _SIMPLE or (facts is None and (cls is prim.Var or cls is prim.SizeVar)):
         return e
+    value = value_of_literals(e) if e.dtype is INT64 else None
+    if value is not None and -(1 << 63) <= value < 1 << 63:
+        literal = prim.IntImm.make(INT64, value)
+        return literal if e.span is None else literal.replace(span=e.span)
     try:
         result, again = _rewrite(e, facts)
         if again and result is not e:

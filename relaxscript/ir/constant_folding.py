@@ -87,7 +87,7 @@ def _check_right(symbol: str, a: PrimExpr, b: Immediate) -> None:
 
 def _number(e: Immediate) -> Any:
     value: Any = e.value  # type: ignore[attr-defined]
-    return nearest(value, e.dtype) if e.dtype.is_float else value
+    return nearest(value, e.dtype) if e.__class__ is FloatImm else value
 
 
 def _compute(symbol: str, a: Immediate, b: Immediate) -> PrimExpr | None:

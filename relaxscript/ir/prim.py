@@ -77,6 +77,10 @@ PrimExprLike: TypeAlias = "PrimExpr | int | float | bool"
 
 def const(value: float, dtype: str | None = None) -> PrimExpr:
     """An immediate of `dtype`; without one, of that in which TIR reads a Python number."""
+    if value.__class__ is int and (dtype is INT64 or dtype is INT32):
+        low = -1 << (63 if dtype is INT64 else 31)
+        if low <= value < -low:  # as most are: then there is nothing to convert
+            return IntImm.make(dtype, value)
     wanted = plain_dtype(value) if dtype is None else DataType(dtype)
     scalar = (
         FloatImm(wanted.element, float(value))
