@@ -45,11 +45,11 @@ class Attrs(Mapping[str, Any]):
     `TypeError` for any other value, since no script could say it.
     """
 
-    __slots__ = ("_items",)
+    __slots__ = ("_items", "converted")
 
     def __init__(self, items: Mapping[str, Any] | None = None, **named: Any) -> None:
-        merged = {**(items or {}), **named}
-        self._items = {name: _attribute(value, name) for name, value in merged.items()}
+        self._items = {k: _attribute(v, k) for k, v in {**(items or {}), **named}.items()}
+        self.converted: tuple[object, Mapping[str, Any]] = (None, {})  # by an operator, once
 
     def __getitem__(self, name: str) -> Any:
         return self._items[name]

@@ -7,6 +7,7 @@ left out is simply absent at the end; before one that is given it is `R.null_val
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,11 @@ class CallLayout:
         self._by_keyword = [
             index for index, p in enumerate(self.operands) if index not in self._positional
         ]
+        many = [p for p in self.operands if p.kind in MANY]
+        self._least = sum(p.is_required for p in self.operands)
+        self._most = sys.maxsize if many else len(self.operands)
+        named = [p for p in parameters if p.is_operand]
+        self._in_signature = [(p, self.operands.index(p)) for p in named]
         simple = all(p.kind == "operand" and p.wants in ("tensor", "scalar") for p in self.operands)
         first = list(parameters)[: len(self.operands)] == self.operands
         self.fast_arity = len(self.operands) if simple and first and self.operands else -1
@@ -86,23 +92,17 @@ class CallLayout:
 
     def split(self, operator: Operator, call: Call) -> dict[str, Any]:
         """The operands of a call; raises `ArgumentError` for a wrong number of them."""
-        count = len(call.args)
-        self._check_count(operator, count)
-        given: dict[str, Any] = {}
-        for parameter, place in zip(self.operands, self.spread(count)):
-            value = None if place is None else call.args[place]
-            given[parameter.name] = None if _is_null(value) and parameter.default is None else value
-        return given
+        self._check_count(operator, len(call.args))
+        return {p.name: self._given(p, index, call) for index, p in enumerate(self.operands)}
 
     def _check_count(self, operator: Operator, count: int) -> None:
+        if self._least <= count <= self._most:
+            return
         callee = f"R.{operator.script_name}"
-        least = sum(p.is_required for p in self.operands)
-        if count < least:
+        if count < self._least:
             missing = [p.name for p in self.operands if p.is_required][count:]
             raise missing_arguments(callee, missing)
-        most = len(self.operands)
-        if count > most and all(p.kind not in MANY for p in self.operands):
-            raise too_many_arguments(callee, most, count, noun="operand")
+        raise too_many_arguments(callee, self._most, count, noun="operand")
 
     def names(self, count: int) -> tuple[str, ...]:
         """The name of each of `count` arguments."""
@@ -133,9 +133,18 @@ class CallLayout:
         A StructInfo of the wanted kind, None for an operand left out, a tuple for several, a callee
         itself.
         """
-        given = self.split(operator, call)
-        names = [p for p in operator.parameters if p.is_operand]
-        return [_info(p, given[p.name], context) for p in names]
+        self._check_count(operator, len(call.args))
+        return [_info(p, self._given(p, index, call), context) for p, index in self._in_signature]
+
+    def _given(self, parameter: Parameter, index: int, call: Call) -> Any:
+        """The argument of a call for one operand; None for one that is left out."""
+        args = call.args
+        if parameter.kind in MANY:
+            return args[index:]
+        if index >= len(args):
+            return None
+        value = args[index]
+        return None if parameter.default is None and _is_null(value) else value
 
     # ------------------------------------------------------------ values of operands
 

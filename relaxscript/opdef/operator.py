@@ -45,7 +45,7 @@ from .compute import Accuracy
 from .context import InferContext
 from .distributed import DistributedOperand, infer_distributed
 from .documentation import Documentation, python_signature
-from .parameters import Parameter, convert_attribute, read_parameters, signature_of
+from .parameters import Parameter, convert_attribute, is_kept, read_parameters, signature_of
 from .traits import Trait, read_traits
 
 if TYPE_CHECKING:
@@ -265,16 +265,25 @@ class Operator:
                 sinfo_args = operands.convert_sinfo(parameter, value)
             elif parameter.is_operand:
                 expressions[parameter.name] = self._operand(parameter, value, bound)
-        attrs = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
-        self._require_attributes(attrs)
+        named = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
+        self._require_attributes(named)
         if "operands" in self.rules:
             self.rules["operands"](**expressions)
         return Call.make(
             self.op,
             self._layout.arrange(expressions),
-            Attrs(attrs) if attrs else None,
+            self._attrs_of(named),
             sinfo_args,
         )
+
+    def _attrs_of(self, named: Mapping[str, Any]) -> Attrs | None:
+        """Attributes that were converted: inference need not do it again."""
+        if not named:
+            return None
+        attrs = Attrs(named)
+        if all(is_kept(value, attrs[name]) for name, value in named.items()):
+            attrs.converted = self, named
+        return attrs
 
     def mistakes(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], unknown: object
@@ -364,6 +373,9 @@ class Operator:
                 missing = next(p.name for p in self._attributes if p.name not in self._defaults)
                 raise missing_arguments(f"R.{self.script_name}", [missing])
             return dict(self._defaults)
+        by, known = attrs.converted
+        if by is self:
+            return dict(known)
         named = {}
         for parameter in self._attributes:
             value = attrs.get(parameter.name, parameter.default)
@@ -372,6 +384,7 @@ class Operator:
             # Calls made by hand may hold a list or a number where others hold a tuple.
             named[parameter.name] = convert_attribute(parameter, value)
         self._require_attributes(named)
+        attrs.converted = self, dict(named)
         return named
 
     def _require_attributes(self, attributes: Mapping[str, Any]) -> None:

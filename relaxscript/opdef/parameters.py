@@ -223,6 +223,13 @@ def convert_attribute(parameter: Parameter, value: Any) -> Any:
     return value if convert is None else convert(parameter, value)
 
 
+def is_kept(value: Any, held: Any) -> bool:
+    """True if `Attrs` hold a value as it was given."""
+    if value.__class__ is tuple and held.__class__ is tuple:
+        return len(value) == len(held) and all(map(is_kept, value, held))
+    return value is held
+
+
 def _refusal(
     parameter: Parameter, value: Any, wanted: str, meant: str | None = None
 ) -> OperandError:

@@ -19,7 +19,7 @@ from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 from relaxscript.op import REGISTRY, ArgumentError, Operator, PlainContext, lookup, namespace
 from relaxscript.opdef import documentation
 from relaxscript.opdef.operator import op, register
-from relaxscript.opdef.parameters import Tensor
+from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript_tests.op.inference import tensor
 
 X = tensor("n", 64)
@@ -234,3 +234,54 @@ def test_a_context_collects_deferred_checks() -> None:
 def test_extra_attributes_of_a_call_are_no_concern_of_the_rule() -> None:
     call = R.sum.build((X,)).replace(attrs=Attrs(axis=None, keepdims=False, note="mine"))
     assert isinstance(R.sum.infer(call, PlainContext()), TensorStructInfo)
+
+
+def _counting() -> tuple[Operator, list[tuple[int, ...]]]:
+    """An operator, and the attributes that were converted and looked at."""
+    asked: list[tuple[int, ...]] = []
+
+    def meaning(x: Tensor, axis: Axes) -> Tensor:
+        return x
+
+    operator = Operator("counting", meaning)
+
+    @operator.attribute_rule
+    def attributes(axis: tuple[int, ...]) -> None:
+        asked.append(axis)
+
+    @operator.infer_rule
+    def infer(context: Any, x: TensorStructInfo, axis: tuple[int, ...]) -> TensorStructInfo:
+        return TensorStructInfo(None, x.dtype, ndim=len(axis))
+
+    return operator, asked
+
+
+def test_attributes_are_converted_once_however_often_a_call_is_inferred() -> None:
+    operator, asked = _counting()
+    call = operator.build((X, [0, 1]))
+    assert asked == [(0, 1)]
+    for _ in range(3):
+        info = operator.infer(call, PlainContext())
+        assert isinstance(info, TensorStructInfo)
+        assert info.ndim == 2
+    assert asked == [(0, 1)]
+    by_hand = Call(operator.op, (X,), {"axis": 1})
+    assert [operator.attributes(by_hand) for _ in range(3)] == [{"axis": (1,)}] * 3
+    assert asked == [(0, 1), (1,)]
+
+
+def test_attributes_that_an_operator_read_are_its_own() -> None:
+    (one, of_one), (other, of_other) = _counting(), _counting()
+    call = one.build((X, 3))
+    one.attributes(call)["axis"] = ()
+    assert one.attributes(call) == {"axis": (3,)}
+    assert other.attributes(call) == {"axis": (3,)}
+    assert (of_one, of_other) == ([(3,)], [(3,)])
+
+
+def test_converted_attributes_are_no_part_of_what_attributes_are() -> None:
+    operator, _ = _counting()
+    attrs = operator.build((X, [0, 1])).attrs
+    assert attrs == Attrs(axis=(0, 1))
+    assert pickle.loads(pickle.dumps(attrs)) == attrs == copy.deepcopy(attrs)
+    assert repr(attrs) == "Attrs({'axis': (0, 1)})"
