@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ONE", "VOID", "ZERO", "Dims", "axes_in", "axis_in", "broadcast_dim", "broadcast_dims",
     "broadcast_shapes", "common_dtype", "common_vdevice", "dims_of", "factors", "is_accepted",
-    "number", "of_shape", "product", "product_of", "require_dtype", "require_equal",
-    "require_inside", "require_result_dtype", "require_spread", "same_dim", "same_dims",
-    "tensor_of",
+    "number", "obviously_inside", "of_shape", "product", "product_of", "require_dtype",
+    "require_equal", "require_inside", "require_result_dtype", "require_spread", "same_dim",
+    "same_dims", "tensor_of",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -215,7 +215,7 @@ def require_equal(
     context: InferContext, a: PrimExpr, b: PrimExpr, error: OperandError, text: str
 ) -> None:
     """Raise `error` where `a` never equals `b`; defer the check where it depends on values."""
-    if a is b:
+    if same_dim(a, b):
         return
     answer = prove_equal(a, b, context.facts)
     if answer is NO:
@@ -240,6 +240,11 @@ def _with_solution(
         error.help = f"they are equal only if {name} = 0"
         raise error
     return f"{text}; it holds only if {name} = {value}"
+
+
+def obviously_inside(a: PrimExpr, b: PrimExpr) -> bool:
+    """True if `a` is at most `b` and both are numbers: then a rule need not word the mistake."""
+    return a.__class__ is IntImm and b.__class__ is IntImm and a.value <= b.value
 
 
 def require_inside(

@@ -23,10 +23,12 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
+    ONE,
     Dims,
     common_vdevice,
     dims_of,
     number,
+    obviously_inside,
     require_dtype,
     require_equal,
     require_inside,
@@ -209,9 +211,11 @@ def _(
 
 def _require_elements(context: InferContext, dims: Dims, letters: str) -> None:
     for letter, dim in zip(letters[2:], dims[2:]):
+        if obviously_inside(ONE, dim):
+            continue
         text = f"`data` has {dim_text(dim)} elements along {letter}, and nothing is made of none"
         error = OperandError("data", f"has {dim_text(dim)} elements along {letter}", message=text)
-        require_inside(context, number(1), dim, error, text)
+        require_inside(context, ONE, dim, error, text)
 
 
 # ---------------------------------------------------------------- grids

@@ -24,7 +24,8 @@ from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, NLayout, 
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Floats, ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
-    number,
+    ONE,
+    obviously_inside,
     require_dtype,
     require_inside,
     require_result_dtype,
@@ -335,9 +336,11 @@ def _infer(
             message = "a tensor has no dimension below 0"
             raise OperandError("size", f"has {dim.value}", message=message, code="RX0204")
     for letter, dim in zip(letters[2:], dims[2:] if dims is not None else ()):
+        if obviously_inside(ONE, dim):
+            continue
         text = f"`data` has {dim_text(dim)} elements along {letter}, and nothing is made of none"
         error = OperandError("data", f"has {dim_text(dim)} elements along {letter}", message=text)
-        require_inside(context, number(1), dim, error, text)
+        require_inside(context, ONE, dim, error, text)
     if dims is None or size.values is None:
         return tensor_of(None, dtype, data.vdevice, layout.rank)
     resized = layout.arrange(context, "size", (*dims[:2], *size.values))

@@ -26,7 +26,15 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Indices, Tensor, Value
-from relaxscript.opdef.shapes import dims_of, number, require_dtype, require_inside, tensor_of
+from relaxscript.opdef.shapes import (
+    ZERO,
+    dims_of,
+    number,
+    obviously_inside,
+    require_dtype,
+    require_inside,
+    tensor_of,
+)
 from relaxscript.opdef.traits import Trait
 from relaxscript.te.compute import extern, load
 from relaxscript.te.element import converted as element_of
@@ -53,7 +61,7 @@ def layout_transform(
     change no element.
     """
     sizes = [number(size) for size in x.shape]
-    shape = [int(simplify(size)) for size in _sizes(index_map, sizes)]  # type: ignore[call-overload]
+    shape = [int(simplify(size)) for size in _sizes(_ranges(index_map, sizes))]  # type: ignore[call-overload]
     padding = 0 if pad_value is None else getattr(pad_value, "value", pad_value)
     result: Tensor = np.full(shape, converted(np.asarray(padding), x.dtype), x.dtype)
     rows = len(x) if x.ndim else 1
@@ -73,25 +81,28 @@ def _(index_map: IndexMap, **separators: Any) -> None:
 
 def _ranges(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[_Bounds]:
     """The least and the largest value of each new index, by the dimensions of the operand."""
-    own = {v: (number(0), simplify(dim - 1)) for v, dim in zip(index_map.initial_indices, dims)}
+    last = [simplify(prim.Sub.make(dim, prim.const(1, dim.dtype))) for dim in dims]
+    own = {v: (ZERO, high) for v, high in zip(index_map.initial_indices, last)}
     return [index_bounds(e, own) for e in index_map.final_indices]
 
 
-def _sizes(index_map: IndexMap, dims: Sequence[PrimExpr]) -> list[PrimExpr]:
-    """The dimensions of the result."""
-    return [simplify(high + 1) for _, high in _ranges(index_map, dims)]
+def _sizes(ranges: Sequence[_Bounds]) -> list[PrimExpr]:
+    """The dimensions of the result, by the ranges of its indices."""
+    return [simplify(prim.Add.make(high, prim.const(1, high.dtype))) for _, high in ranges]
 
 
-def _require_from_0(context: InferContext, index_map: IndexMap, dims: Sequence[PrimExpr]) -> None:
+def _require_from_0(context: InferContext, index_map: IndexMap, ranges: Sequence[_Bounds]) -> None:
     """Refuse new indices below 0; defer what depends on the dimensions."""
-    for e, (low, _) in zip(index_map.final_indices, _ranges(index_map, dims)):
+    for e, (low, _) in zip(index_map.final_indices, ranges):
+        if obviously_inside(ZERO, low):
+            continue
         written = format_expr(e)
         error = OperandError(
             "index_map", f"has the index `{written}`, which begins at {format_expr(low)}",
             message="the indices of an index map count from 0", code="RX0204",
         )  # fmt: skip
         text = f"the index `{written}` of `index_map` is not below 0"
-        require_inside(context, number(0), low, error, text)
+        require_inside(context, ZERO, low, error, text)
 
 
 # ---------------------------------------------------------------- rules
@@ -117,8 +128,9 @@ def _(
         )  # fmt: skip
     if dims is None:
         return tensor_of(None, x.dtype, x.vdevice, len(index_map.final_indices))
-    _require_from_0(context, index_map, dims)
-    return tensor_of(_sizes(index_map, dims), x.dtype, x.vdevice)
+    ranges = _ranges(index_map, dims)
+    _require_from_0(context, index_map, ranges)
+    return tensor_of(_sizes(ranges), x.dtype, x.vdevice)
 
 
 @layout_transform.compute()

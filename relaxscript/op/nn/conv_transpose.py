@@ -27,6 +27,7 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import (
+    ONE,
     ZERO,
     Dims,
     common_dtype,
@@ -34,6 +35,7 @@ from relaxscript.opdef.shapes import (
     number,
     require_dtype,
     require_equal,
+    same_dim,
     tensor_of,
 )
 from relaxscript.te import Tensor as TETensor
@@ -283,6 +285,8 @@ def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> N
         rest = simplify(prim.FloorMod.make(k[0], number(groups)))
         text = f"`weight` takes {dim_text(k[0])} channels, in {groups} groups of one size"
         require_equal(context, rest, ZERO, error, text)
+    if same_dim(x[1], k[0]):
+        return
     error = OperandError(
         "weight",
         f"takes {dim_text(k[0])} channels",
@@ -299,8 +303,8 @@ def _times(dim: PrimExpr, factor: int) -> PrimExpr:
 
 def _size(size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, more: int) -> PrimExpr:
     """The length of the result along a spatial axis."""
-    steps = _times(prim.Sub.make(size, number(1)), w.strides[axis])
-    reach = _times(prim.Sub.make(kernel, number(1)), w.dilation[axis])
+    steps = prim.Mul.make(prim.Sub.make(size, ONE), number(w.strides[axis]))
+    reach = prim.Mul.make(prim.Sub.make(kernel, ONE), number(w.dilation[axis]))
     rest = number(1 + more - w.before[axis] - w.after[axis])
     return simplify(prim.Add.make(prim.Add.make(steps, reach), rest))
 

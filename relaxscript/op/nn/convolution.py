@@ -28,6 +28,7 @@ from relaxscript.opdef.shapes import (
     number,
     require_dtype,
     require_equal,
+    same_dim,
     tensor_of,
 )
 from relaxscript.opdef.traits import Trait
@@ -261,6 +262,8 @@ def _require_channels(context: InferContext, x: Dims, k: Dims, groups: int) -> N
     inside = prim.Mul.make(k[1], number(groups)) if groups > 1 else k[1]
     if isinstance(k[1], IntImm):
         inside = number(k[1].value * groups)
+    if same_dim(x[1], inside):
+        return
     error = OperandError(
         "weight",
         f"takes {dim_text(inside)} channels",

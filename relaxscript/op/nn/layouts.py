@@ -101,6 +101,8 @@ class Layout(AxisOrder):
         self, context: InferContext, operand: str, dims: Sequence[PrimExpr]
     ) -> list[PrimExpr]:
         """Plain dimensions in this layout; `operand` is to blame where one cannot be packed."""
+        if not self.is_packed:
+            return [dims[place.axis] for place in self.places]
         found = []
         for axis, factor in self.places:
             if factor is not None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import OperandError
-from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
-from relaxscript.opdef.shapes import number, require_inside
+from relaxscript.opdef.shapes import ONE, obviously_inside, require_inside
 from relaxscript.te.topi.nn.windows import SPATIAL, Windows, out_size, per_axis, windows_of
 
 __all__ = [
@@ -31,22 +31,22 @@ def require_groups(groups: int) -> None:
 
 def require_elements(context: InferContext, operand: str, size: PrimExpr, axis: str) -> None:
     """Refuse a tensor in which there is nothing to take a mean of."""
-    if isinstance(size, IntImm) and size.value > 0:
+    if obviously_inside(ONE, size):
         return
     text = "there is nothing to take the mean of"
     error = OperandError(operand, f"has {dim_text(size)} elements along {axis}", message=text)
-    require_inside(context, number(1), size, error, text)
+    require_inside(context, ONE, size, error, text)
 
 
 def require_windows(
     context: InferContext, operand: str, size: PrimExpr, found: PrimExpr, axis: str
 ) -> None:
     """Refuse a tensor in which, with its padding, not a single window fits."""
-    if isinstance(found, IntImm) and found.value > 0:
+    if obviously_inside(ONE, found):
         return
     text = "the window is larger than the tensor with its padding"
     error = OperandError(operand, f"has {dim_text(size)} elements along {axis}", message=text)
-    require_inside(context, number(1), found, error, text)
+    require_inside(context, ONE, found, error, text)
 
 
 def sliding(x: Any, kernel: Sequence[int], w: Windows) -> Any:

@@ -7,7 +7,15 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
-from relaxscript.opdef.shapes import Dims, dims_of, number, require_equal, require_inside, same_dim
+from relaxscript.opdef.shapes import (
+    Dims,
+    dims_of,
+    number,
+    obviously_inside,
+    require_equal,
+    require_inside,
+    same_dim,
+)
 
 __all__ = ["axes_of", "require_columns", "require_length"]
 
@@ -46,7 +54,7 @@ def require_length(
 def require_columns(context: InferContext, dims: Dims | None, attributes: dict[str, int]) -> None:
     """Require that the boxes in `data` have the columns that attributes name the last of."""
     for name, last in attributes.items():
-        if dims is None or last < 0:
+        if dims is None or last < 0 or obviously_inside(number(last + 1), dims[-1]):
             continue
         error = OperandError(
             name,

@@ -33,6 +33,13 @@ class LayoutAxis(NamedTuple):
     factor: int | None
 
 
+class AxisParts(NamedTuple):
+    """The axes of a layout that make one plain axis, the outermost first, and what is inside."""
+
+    places: tuple[int, ...]
+    factor: int
+
+
 class AxisOrder(NamedTuple):
     """A layout as it is written, the letters in plain order, and its axes."""
 
@@ -50,21 +57,19 @@ class AxisOrder(NamedTuple):
         """True if an axis has an inner part."""
         return len(self.places) > len(self.letters)
 
-    def parts(self, axis: int) -> list[int]:
+    def parts(self, axis: int) -> tuple[int, ...]:
         """The indices of the parts of a plain axis, the outermost first."""
-        found = [i for i, place in enumerate(self.places) if place.axis == axis]
-        return sorted(found, key=lambda i: self.places[i].factor is not None)
+        return _parts_of(self.places)[axis].places
 
     def factor(self, axis: int) -> int:
         """The number of neighbours of a plain axis that its inner part holds."""
-        return math.prod(p.factor for p in self.places if p.axis == axis and p.factor is not None)
+        return _parts_of(self.places)[axis].factor
 
     def sizes(self, shape: Sequence[PrimExpr]) -> list[PrimExpr]:
         """The plain dimensions of a shape."""
-        return [
-            _times(shape[self.parts(axis)[0]], self.factor(axis))
-            for axis in range(len(self.letters))
-        ]
+        if not self.is_packed:
+            return [shape[part.places[0]] for part in _parts_of(self.places)]
+        return [_times(shape[part.places[0]], part.factor) for part in _parts_of(self.places)]
 
     def gather(self, indices: Sequence[PrimExpr]) -> list[PrimExpr]:
         """The plain indices of the element of a tensor at some indices."""
@@ -88,6 +93,18 @@ class AxisOrder(NamedTuple):
             else:
                 found.append(simplify(index % by))
         return found
+
+
+@functools.lru_cache
+def _parts_of(places: tuple[LayoutAxis, ...]) -> tuple[AxisParts, ...]:
+    """The parts of each plain axis."""
+    found = []
+    for axis in range(1 + max((place.axis for place in places), default=-1)):
+        own = [i for i, place in enumerate(places) if place.axis == axis]
+        own.sort(key=lambda i: places[i].factor is not None)
+        factor = math.prod(places[i].factor or 1 for i in own)
+        found.append(AxisParts(tuple(own), factor))
+    return tuple(found)
 
 
 def _times(size: PrimExpr, factor: int) -> PrimExpr:

@@ -37,7 +37,7 @@ def per_axis(name: str, value: int | tuple[int, ...], axes: int, least: int) -> 
             message=f"there is one for each of the {spatial}, or one for all",
             code="RX0204",
         )
-    if any(number < least for number in found):
+    if min(found) < least:
         raise OperandError(
             name, f"is {value}", message=f"it is a number from {least} on", code="RX0204"
         )
