@@ -3,8 +3,12 @@
 Variables count by the order of their definitions. What several parts of a program share, a
 StructInfo or a scalar, has one digest, which is found once: the cost is that of the graph, however
 large the program is when it is written out. So a digest says nothing of the place of its part:
-variables that a function type or a `Let` binds are numbered from its own beginning. Its digest is
-used again wherever these are unknown outside of it.
+variables that a `Let` binds are numbered from its own beginning. Its digest is used again wherever
+these are unknown outside of it.
+
+A function type has one digest wherever it is: inside of it, nothing is known that is outside. Where
+it occurs, the numbers of the variables that it does not bind are added. So the hash does not tell
+whether it binds a variable or what is around it does; `structural_equal` does.
 """
 
 from __future__ import annotations
@@ -62,8 +66,22 @@ class _VariableNumber(NamedTuple):
     rank: int
 
 
-# A function type, what variables do there, and what those that occur in it count as.
-_TypeKey = tuple[int, int, frozenset[tuple[int, "int | str"]]]
+class _Scopes:
+    """The scopes that are open inside of one function type, or outside of all; their variables."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, _VariableNumber] = {}
+        self.free: dict[Any, int] = {}
+        self.count = 0
+        self.trail: list[tuple[Any, _VariableNumber | None]] = []
+        # What is known of shared parts, by their roles and how many scopes were open around them,
+        # and which of it ends with each scope that is open. It holds as long as no variable that
+        # was met gets another number.
+        self.parts: dict[tuple[int, int, int], _HashedPart] = {}
+        self.ending: list[list[tuple[int, int, int]]] = [[]]
+        # How many variables were defined before each of these scopes, and its rank.
+        self.begins: list[int] = []
+        self.ranks: list[int] = []
 
 
 class _StructuralHasher:
@@ -75,23 +93,13 @@ class _StructuralHasher:
 
         self.blake2b = blake2b
         self.digest = blake2b(digest_size=8)
-        self.numbers: dict[Any, _VariableNumber] = {}
-        self.free: dict[Any, int] = {}
-        self.count = 0
-        self.trail: list[tuple[Any, _VariableNumber | None]] = []
         self.stack: list[tuple[Any, int]] = []
-        # What is known of shared parts, by their roles and how many scopes were open around them,
-        # and which of it ends with each scope that is open. It holds as long as no variable that
-        # was met gets another number.
-        self.known: dict[tuple[int, int, int], _HashedPart] = {}
-        self.ending: list[list[tuple[int, int, int]]] = [[]]
-        # How many variables were defined before each of these scopes, and its rank.
-        self.begins: list[int] = []
-        self.ranks: list[int] = []
-        # Function types end what they define: what is known of one holds wherever the variables
-        # that occur in it count as the same.
+        self.here = _Scopes()
+        # What is around each function type that is open.
+        self.outside: list[_Scopes] = []
         self.types = TypeVariables()
-        self.known_types: dict[_TypeKey, _HashedPart] = {}
+        # The digests of function types, by what variables do where they occur.
+        self.known_types: dict[tuple[int, int], bytes] = {}
 
     def of(self, root: Any) -> int:
         """The hash of a node, function or module."""
@@ -109,30 +117,30 @@ class _StructuralHasher:
 
     def _variable(self, var: Any, role: int) -> bool:
         """True if this defines the variable, so that what is known of it counts too."""
-        known = self.numbers.get(var)
+        known = self.here.numbers.get(var)
         fresh = role >= DEFINE or (known is None and (role == MAYBE or self.map_free_vars))
         if fresh:
-            self._define(var, self.count)
-            self.count += 1
+            self._define(var, self.here.count)
+            self.here.count += 1
         self.digest.update(self._number(var))
         return fresh
 
     def _define(self, var: Any, number: int | str, rank: int = 0) -> None:
-        before = self.numbers.get(var)
-        if before is not None or var in self.free:
+        before = self.here.numbers.get(var)
+        if before is not None or var in self.here.free:
             self._forget_digests()
-        self.trail.append((var, before))
-        self.numbers[var] = _VariableNumber(number, len(self.begins), rank)
+        self.here.trail.append((var, before))
+        self.here.numbers[var] = _VariableNumber(number, len(self.here.begins), rank)
 
     def _number(self, var: Any) -> bytes:
         # A free variable counts by its first occurrence: names are hints, addresses change.
-        known = self.numbers.get(var)
-        number = known.number if known else f"free{self.free.setdefault(var, len(self.free))}"
+        known, free = self.here.numbers.get(var), self.here.free
+        number = known.number if known else f"free{free.setdefault(var, len(free))}"
         return f"{type(var).__name__} {number}".encode()
 
     def _forget_digests(self) -> None:
-        self.known.clear()
-        for ending in self.ending:
+        self.here.parts.clear()
+        for ending in self.here.ending:
             ending.clear()
 
     def _digest_of_shared(self, root: Any, role: int) -> bytes:
@@ -164,57 +172,58 @@ class _StructuralHasher:
                 ended |= part.ended
         if not isinstance(value, Node):
             return _HashedPart(digest, levels, ended)
-        if value.is_scope:
-            levels &= ~(1 << len(self.begins))
-            ended |= self._leave()
         if isinstance(value, FuncStructInfo):
-            whole = self.known_types[self._type_key(value, role)] = _HashedPart(
-                digest, levels, ended
-            )
-            return whole
-        key = (id(value), role, len(self.begins))
-        whole = self.known[key] = _HashedPart(digest, levels, ended)
-        self.ending[max(levels.bit_length() - 1, 0)].append(key)
+            self.here = self.outside.pop()
+            self.known_types[id(value), role] = digest
+            return self._in_place(value, digest)
+        if value.is_scope:
+            levels &= ~(1 << len(self.here.begins))
+            ended |= self._leave()
+        whole = _HashedPart(digest, levels, ended)
+        key = (id(value), role, len(self.here.begins))
+        self.here.parts[key] = whole
+        self.here.ending[max(levels.bit_length() - 1, 0)].append(key)
         return whole
 
     def _part(self, value: Any, role: int) -> _HashedPart | None:
         """The digest of a shared part, where it holds."""
         if isinstance(value, FuncStructInfo):
-            found = self.known_types.get(self._type_key(value, role))
-            return found and found._replace(levels=self._levels(value))
-        part = self.known.get((id(value), role, len(self.begins)))
+            digest = self.known_types.get((id(value), role))
+            return None if digest is None else self._in_place(value, digest)
+        part = self.here.parts.get((id(value), role, len(self.here.begins)))
         if part is None or not isinstance(value, Node):
             return None
-        return part if self.numbers.keys().isdisjoint(part.ended) else None
+        return part if self.here.numbers.keys().isdisjoint(part.ended) else None
 
-    def _type_key(self, info: FuncStructInfo, role: int) -> _TypeKey:
-        numbers = self.numbers
-        met = self.types.mentioned_variables(info) if numbers else ()
-        return id(info), role, frozenset((id(v), numbers[v].number) for v in met if v in numbers)
+    def _in_place(self, info: FuncStructInfo, digest: bytes) -> _HashedPart:
+        """The digest of a function type where it occurs: with what its free variables count as.
 
-    def _levels(self, info: FuncStructInfo) -> int:
-        """The open scopes whose variables a function type mentions, as in `_HashedPart`."""
-        levels = 0
-        for var in self.types.mentioned_variables(info):
-            if var in self.numbers and self.numbers[var].level:
-                levels |= 1 << self.numbers[var].level
-        return levels
+        Those that are unknown here may be bound by a function type inside of it.
+        """
+        numbers, levels = self.here.numbers, 0
+        free = self.types.free(info)
+        for var in free:
+            known = numbers.get(var)
+            if known is not None:
+                digest += f" {known.number}".encode()
+                levels |= 1 << known.level if known.level else 0
+        return _HashedPart(digest, levels, frozenset(free.keys() - numbers.keys()))
 
     def _variable_inside(self, var: Any, role: int) -> _HashedPart:
         """A variable in what is shared: it says the same wherever it is met, defined there or not.
 
         What a scope in there binds is numbered from its own beginning, and by its rank.
         """
-        known = self.numbers.get(var)
+        known = self.here.numbers.get(var)
         if role >= DEFINE or (known is None and (role == MAYBE or self.map_free_vars)):
-            if self.begins and role != USE:
-                place = len(self.trail) - self.begins[-1]
-                self._define(var, f"own{self.ranks[-1]}.{place}", self.ranks[-1])
+            if self.here.begins and role != USE:
+                place = len(self.here.trail) - self.here.begins[-1]
+                self._define(var, f"own{self.here.ranks[-1]}.{place}", self.here.ranks[-1])
             else:
-                self._define(var, self.count)
-                self.count += 1
+                self._define(var, self.here.count)
+                self.here.count += 1
         digest = self._number(var) + f" {getattr(var, 'dtype', None)};".encode()
-        level = self.numbers[var].level if var in self.numbers else 0
+        level = self.here.numbers[var].level if var in self.here.numbers else 0
         return _HashedPart(digest, 1 << level if level else 0, _NOTHING)
 
     def _enter(self, value: Any, role: int, stack: list[tuple[Any, int, int]]) -> None:
@@ -222,10 +231,13 @@ class _StructuralHasher:
         match value:
             case Node():
                 plan = plan_of(type(value), sees_itself(value))
-                if plan.is_scope:
-                    self.ranks.append(self._rank(value))
-                    self.begins.append(len(self.trail))
-                    self.ending.append([])
+                if isinstance(value, FuncStructInfo):
+                    self.outside.append(self.here)
+                    self.here = _Scopes()
+                elif plan.is_scope:
+                    self.here.ranks.append(self._rank(value))
+                    self.here.begins.append(len(self.here.trail))
+                    self.here.ending.append([])
                 stack.append((value, role, len(plan.inner)))
                 parts = [(getattr(value, name), own or INSIDE[role]) for name, own in plan.inner]
             case tuple():
@@ -240,34 +252,34 @@ class _StructuralHasher:
 
     def _rank(self, scope: Node) -> int:
         """One more than that of each scope inside of which it must be, by what it mentions."""
-        known = (self.numbers.get(var) for var in self.types.mentioned_variables(scope))
+        known = (self.here.numbers.get(var) for var in self.types.mentioned_variables(scope))
         return 1 + max((number.rank for number in known if number), default=0)
 
     def _leave(self) -> frozenset[Any]:
         """The end of a scope inside of what is shared; the variables that it bound."""
-        begin = self.begins.pop()
-        self.ranks.pop()
-        bound = frozenset(var for var, _ in self.trail[begin:])
-        for key in self.ending.pop():
-            self.known.pop(key, None)
+        begin = self.here.begins.pop()
+        self.here.ranks.pop()
+        bound = frozenset(var for var, _ in self.here.trail[begin:])
+        for key in self.here.ending.pop():
+            self.here.parts.pop(key, None)
         self._restore(begin)
         return bound
 
     def _place(self, var: Any) -> tuple[int | str, int, int]:
-        return self.numbers.get(var, _VariableNumber(-1, 0, 0))
+        return self.here.numbers.get(var, _VariableNumber(-1, 0, 0))
 
     def _end_scope(self, length: int) -> None:
-        if len(self.trail) > length:
+        if len(self.here.trail) > length:
             self._forget_digests()
         self._restore(length)
 
     def _restore(self, length: int) -> None:
-        while len(self.trail) > length:
-            var, before = self.trail.pop()
+        while len(self.here.trail) > length:
+            var, before = self.here.trail.pop()
             if before is None:
-                del self.numbers[var]
+                del self.here.numbers[var]
             else:
-                self.numbers[var] = before
+                self.here.numbers[var] = before
 
     def _push_parts(self, value: Any, role: int) -> None:
         stack = self.stack
@@ -278,7 +290,7 @@ class _StructuralHasher:
             case Node():
                 plan = plan_of(type(value), sees_itself(value))
                 if plan.is_scope:
-                    stack.append((len(self.trail), _END))
+                    stack.append((len(self.here.trail), _END))
                 parts = [(getattr(value, name), own or INSIDE[role]) for name, own in plan.inner]
                 stack.extend(parts)
             case tuple():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from relaxscript.ir import prim, structural_equal, structural_hash
-from relaxscript.ir.relax import ShapeExpr
+from relaxscript.ir.relax import Function, SeqExpr, ShapeExpr, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -120,6 +120,37 @@ def test_shared_types_are_equal_and_hash_as_their_copies_do(random: Random):
             assert structural_hash(one) == structural_hash(other)
 
 
+def among(kind: str, infos: list[StructInfo], result: int) -> object:
+    """Types in each other's company: what one of them binds may be known around the next."""
+    if kind == "tuple":
+        return TupleStructInfo(infos)
+    if kind == "function type":
+        return FuncStructInfo(infos, infos[result])
+    params = [Var(f"x{number}", info) for number, info in enumerate(infos)]
+    return Function(params, SeqExpr([], params[result]), ObjectStructInfo())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["tuple", "function type", "function"])
+def test_what_is_equal_hashes_alike_whatever_is_known_around_its_function_types(
+    random: Random, kind: str
+):
+    met = 0
+    for _ in range(examples(3_000)):
+        infos = [small(random) for _ in range(random.randint(1, 3))]
+        names = random.choice([(N, M, K), [prim.Var(name, "int64") for name in "xyz"]])
+        renamed = dict(zip((N, M, K), names))
+        others = [substitute_shape_vars(info, renamed, (N, M, K)) for info in infos]
+        others = random.choice([others, [near(random, info) for info in infos]])
+        result = random.randrange(len(infos))
+        one, other = among(kind, infos, result), among(kind, others, result)
+        for map_free_vars in (False, True):
+            if structural_equal(one, other, map_free_vars):
+                met += 1
+                assert structural_hash(one, map_free_vars) == structural_hash(other, map_free_vars)
+    assert met > 0
+
+
 @pytest.mark.slow
 def test_the_variables_of_shared_types_are_those_of_their_copies(random: Random):
     for _ in range(examples(8_000)):
@@ -169,7 +200,11 @@ def all_bind_names_in_turn(count: int) -> StructInfo:
     return last
 
 
-@pytest.mark.parametrize("types", [each_binds_its_own, all_bind_the_same], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "types",
+    [each_binds_its_own, all_bind_the_same, all_bind_names_in_turn],
+    ids=lambda f: f.__name__,
+)
 @pytest.mark.parametrize(
     "ask",
     [structural_equal, lambda a, _: structural_hash(a), lambda a, _: free_vars(a)],
@@ -181,13 +216,5 @@ def test_function_types_that_share_two_before_them_cost_their_graph(
     def prepare(count: int) -> Callable[[], object]:
         one, other = types(count), types(count)
         return lambda: ask(one, other)
-
-    assert growth(prepare, 12, 4) < 6
-
-
-def test_function_types_that_bind_names_in_turn_are_compared_once_for_each_pair():
-    def prepare(count: int) -> Callable[[], object]:
-        one, other = all_bind_names_in_turn(count), all_bind_names_in_turn(count)
-        return lambda: structural_equal(one, other)
 
     assert growth(prepare, 12, 4) < 6
