@@ -507,7 +507,7 @@ class PyExprMutator(ExprFunctor):
 
         That is what was declared, if of the new value as much is known as of the old one.
         """
-        builder, declared, old = self.builder_, var.struct_info, binding.value.known_info
+        builder, declared, old = self.builder_, var.struct_info, self._known_before(binding.value)
         info = builder.struct_info(value)
         if declared is not None and old is not None:
             same = same_info(info, old)
@@ -515,11 +515,16 @@ class PyExprMutator(ExprFunctor):
                 return declared
         return info if isinstance(var, DataflowVar) else info_behind_block(info)
 
+    def _known_before(self, value: Expr) -> StructInfo | None:
+        """The StructInfo of a value before, in the variables of now; None where it is not known."""
+        is_leaf = isinstance(value, LeafExpr) and not isinstance(value, (GlobalVar, Tuple))
+        return self._info(self.builder_.struct_info(value) if is_leaf else value.known_info)
+
     def _info_of_result(self, func: Function, body: Expr) -> StructInfo | None:
         """The return annotation; what is derived, where the result does not fit it any more."""
         declared = self._info(func.ret_struct_info)
         builder, context = self.builder_, self.builder_.context
-        info, old = builder.struct_info(body), func.body.known_info
+        info, old = builder.struct_info(body), self._known_before(func.body)
         if declared is None or (old is not None and structural_equal(info, old)):
             return info if declared is None else declared
         scope = context.shape_scope or ()

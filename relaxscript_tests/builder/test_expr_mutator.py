@@ -102,6 +102,42 @@ def test_a_program_that_is_written_anew_is_equal_and_well_formed():
         assert ill_formed(made) == ()
 
 
+class Renamed(PyExprMutator):
+    """Binds every variable by another name."""
+
+    def visit_var_def_(self, var: Var) -> Var:
+        same = super().visit_var_def_(var)
+        return type(var)(f"new_{var.name_hint}", same.struct_info)
+
+
+class Through(PyExprMutator):
+    """Binds every call to a variable of its own."""
+
+    def visit_call_(self, call: Call) -> Expr:
+        return self.builder_.emit(super().visit_call_(call))
+
+
+@pytest.mark.slow
+def test_a_program_whose_variables_are_renamed_is_the_same():
+    for seed in range(examples(300)):
+        mod = random_module(seed)
+        made = mod.clone()
+        for gvar, func in mod.relax_functions().items():
+            made[gvar] = Renamed(mod).visit_expr(func)
+        assert_structural_equal(made, mod)
+        assert ill_formed(made) == ()
+
+
+@pytest.mark.slow
+def test_what_a_mutator_emits_into_any_program_is_well_formed():
+    for seed in range(examples(200)):
+        mod = random_module(seed)
+        made = mod.clone()
+        for gvar, func in mod.relax_functions().items():
+            made[gvar] = Through(mod).visit_expr(func)
+        assert ill_formed(made) == ()
+
+
 # -- what becomes of a program ---------------------------------------------------------------------
 
 
@@ -300,11 +336,7 @@ def test_an_operand_that_becomes_a_call_is_bound_before():
 
 
 def test_variables_are_renamed_where_they_are_bound_and_in_all_that_follows():
-    class Rename(PyExprMutator):
-        def visit_var_def_(self, var: Var) -> Var:
-            return type(var)(f"new_{var.name_hint}", var.struct_info)
-
-    made = Rename().visit_expr(PROGRAM)
+    made = Renamed().visit_expr(PROGRAM)
     assert_structural_equal(made, PROGRAM)
     assert all(b.var.name_hint.startswith("new_") for b in bindings(made))
     assert made.params[0].name_hint == "new_x"

@@ -61,7 +61,7 @@ def expression(value):
 def test_a_function_computes_of_bound_parameters_what_it_does_of_arguments():
     tried = refused = 0
     for mod, inputs in programs(300):
-        func, expected = mod["main"], run(mod, inputs)
+        func, expected = mod.main, run(mod, inputs)
         for index, (param, value) in enumerate(zip(func.params, inputs)):
             if (given := expression(value)) is not None:
                 tried += 1
@@ -81,7 +81,7 @@ def test_a_function_computes_of_bound_parameters_what_it_does_of_arguments():
 def test_a_function_computes_for_its_sizes_what_it_does_for_all():
     tried = refused = 0
     for mod, inputs in programs(300):
-        func, sizes = mod["main"], {}
+        func, sizes = mod.main, {}
         for param, value in zip(func.params, inputs):
             shape = getattr(param.struct_info, "shape", None)
             if isinstance(shape, relax.ShapeExpr) and isinstance(value, np.ndarray):
