@@ -58,11 +58,13 @@ def bind_params(
     bound = steps.specializer = Specializer(mod, steps=steps)
     kept = tuple(param for param in normal.params if param not in given)
     try:
-        bound.match(list(given), [bound.builder.struct_info(value) for value in given.values()])
+        infos = [bound.builder.struct_info(value) for value in given.values()]
+        sizes = bound.match(list(given), infos)
         made = bound.function(normal.replace(params=kept))
     except UnplacedError as error:
         raise error.as_diagnostic_error("bind_params", caller_span()) from None
-    _refuse_undefined("bind_params", made, func)
+    gone = [v for v in walk.defined_by(func, tuple(given)) if v not in sizes]
+    _refuse_undefined("bind_params", made, func, [*gone, *sizes.values()])
     return made
 
 
@@ -106,7 +108,7 @@ def bind_symbolic_vars(
     for var, size in sizes.items():
         bound.replace_scalar(var, size)
     made = bound.function(in_normal_form(func, mod))
-    _refuse_undefined("bind_symbolic_vars", made, func)
+    _refuse_undefined("bind_symbolic_vars", made, func, sizes.values())
     return made
 
 
@@ -194,8 +196,14 @@ def _offer(name: str, variables: Sequence[V], noun: str) -> str:
     return did_you_mean(nearest(name, names), f"its {noun}s are {every}")
 
 
-def _refuse_undefined(caller: str, made: Function, func: Function) -> None:
-    """Refuse a result that uses shape variables which nothing defines in it."""
+def _refuse_undefined(caller: str, made: Function, func: Function, sizes: Iterable[Node]) -> None:
+    """Refuse a result that uses shape variables which nothing defines in it.
+
+    These can be variables that nothing replaces any more, and those of what replaces others.
+    """
+    suspects = {v for size in sizes for v in walk.variables(size) if isinstance(v, PrimVar)}
+    if suspects <= set(walk.defined_by(made, made.params)):
+        return
     before = set(walk.free_vars(func))
     for var in walk.free_vars(made):
         if isinstance(var, PrimVar) and var not in before:

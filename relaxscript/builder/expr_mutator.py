@@ -19,13 +19,10 @@ Source: TVM `relax.PyExprMutator`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
 
 from relaxscript.arith import UNKNOWN, YES
-from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span, UnplacedError
-from relaxscript.errors.user_frame import caller_span
-from relaxscript.ir.field_types import brief
+from relaxscript.errors import DiagnosticError, Span, UnplacedError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -67,6 +64,7 @@ from .expr_functor import (
     no_such_node,
     own_hooks,
 )
+from .hook_mistakes import broken_use, useless_result
 from .normal_form import (
     info_behind_block,
     is_left_to_run_time,
@@ -547,43 +545,20 @@ class PyExprMutator(ExprFunctor):
             if made is not node and getattr(type(self), hook) is not getattr(PyExprMutator, hook):
                 self._last_hook = hook
             return
-        name = f"{type(self).__name__}.{hook}"
-        place = "" if self._binding is None else f" for `{self._binding.var.name_hint}`"
-        wanted = _WANTED[kind]
-        message = f"`{name}` gave {brief(made)}{place}, where {wanted} is needed"
-        argument = "binding" if kind is BindingBlock else "var" if kind is Var else "op"
-        help = f"end it with `return super().{hook}({argument})` to leave what it is given"
-        span = node.span or (self._binding.span if self._binding else None) or caller_span()
-        raise DiagnosticError(Diagnostic("RX0201", message, span, help=help))
+        raise useless_result(type(self), hook, made, kind, node, self._binding)
 
     def _mistake(self, error: UnplacedError, node: Node) -> DiagnosticError:
-        """The mistake in a binding, with the hook that changed what it uses."""
-        binding = self._binding
-        place = node.value if isinstance(node, Binding) else node
-        span = place.span or (binding.span if binding else None) or caller_span()
-        cls = type(self).__name__
-        found = error.diagnostic(f"{cls}.{self._last_hook}", span, {})
-        notes, labels, help = list(found.notes), list(found.labels), found.help
-        used = [] if binding is None else mentioned(binding.value)
-        for var in used:
+        """The mistake in a binding, with the hooks that changed what it uses."""
+        binding, changes = self._binding, list[tuple[Var, Var, str]]()
+        for var in () if binding is None else mentioned(binding.value):
             new = self._remap.get(var)
-            hook = None if new is None else self._retyped.get(new)
-            if new is None or hook is None:
-                continue
-            change = f"`{var.name_hint}` was `{var.struct_info!r}`"
-            notes.append(f"{change}; `{cls}.{hook}` made it `{new.struct_info!r}`")
-            help = f"give `{var.name_hint}` what it was in `{cls}.{hook}`, or rewrite its uses too"
-            if var.span is not None and var.span != span:
-                labels.append(Label(var.span, "something else is known of it now"))
-        if binding is not None:
-            notes.append(f"this is about the binding of `{binding.var.name_hint}`")
-        made = replace(found, notes=tuple(notes), labels=tuple(labels), help=help)
-        return DiagnosticError(made)
+            if new is not None and new in self._retyped:
+                changes.append((var, new, self._retyped[new]))
+        return broken_use(error, type(self), self._last_hook, node, binding, changes)
 
 
 PyExprMutator.__init_subclass__()  # it may be used as it is
 
-_WANTED = {Expr: "an expression", BindingBlock: "a block of bindings", Var: "a variable"}
 _LEAVES = frozenset({
     Constant, DataTypeImm, ExternFunc, GlobalVar, Op, PrimValue, ShapeExpr, StringImm,
 })  # fmt: skip

@@ -8,6 +8,7 @@ specialises functions by it, `inline.py` bodies for the arguments of a call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from relaxscript.analysis.derive import nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
@@ -24,14 +25,17 @@ from relaxscript.ir.relax import (
     Call,
     Constant,
     DataflowBlock,
+    DataflowVar,
     Expr,
     Function,
     GlobalVar,
+    Op,
     SeqExpr,
     Tuple,
     Var,
     VarBinding,
 )
+from relaxscript.ir.renaming import is_closed
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.sinfo import check_compatibility, explain_mismatch, shape_var_mapping
@@ -74,7 +78,18 @@ class _Simplified(walk.Substitution):
             self._scalars[old] = new
 
     def apply(self, root: walk.N) -> walk.N:
-        return walk.rewrite_top_down(root, self._replacement) if self else root
+        if not self._mapping or (isinstance(root, StructInfo) and is_closed(root)):
+            return root
+        if root.__class__ is Call and not self._scalars and self._leaves_alone(root):
+            return root
+        return walk.rewrite_top_down(root, self._replacement)
+
+    def _leaves_alone(self, call: Any) -> bool:
+        """True if a call surely has no part that is replaced; quick, for most of them."""
+        if call.sinfo_args or call.attrs or call.op.__class__ is not Op:
+            return False
+        mapping = self._mapping
+        return all(a.__class__ in _PLAIN and a not in mapping for a in call.args)
 
     def _replacement(self, node: Node) -> Node | None:
         match node:
@@ -87,6 +102,9 @@ class _Simplified(walk.Substitution):
             case TensorStructInfo(shape=Var() as held) if (shape := self.get(held)) is not None:
                 return TensorStructInfo(shape, node.dtype, node.vdevice)  # of the rank of `shape`
         return None
+
+
+_PLAIN = frozenset({Constant, DataflowVar, GlobalVar, Var})
 
 
 class Specialization:
@@ -133,11 +151,14 @@ class Specializer(ExprMutator):
         """Put a scalar in the place of a shape variable, in all that follows."""
         self._replaced[var] = by
 
-    def match(self, params: Sequence[Var], values: Sequence[StructInfo]) -> None:
+    def match(
+        self, params: Sequence[Var], values: Sequence[StructInfo]
+    ) -> Mapping[PrimVar, PrimExpr]:
         """Give the shape variables of parameters the sizes of what is known of their values."""
-        infos = [param.struct_info for param in params]
-        for var, size in shape_var_mapping(infos, values).items():
+        sizes = shape_var_mapping([param.struct_info for param in params], values)
+        for var, size in sizes.items():
             self.replace_scalar(var, size)
+        return sizes
 
     def admit(self, params: Sequence[Var], values: Sequence[Expr], once: bool) -> None:
         """Put each value into the place of its parameter; raises `OperandError` if it cannot fit.

@@ -5,12 +5,13 @@ Source: TVM `relax.utils.copy_with_new_vars`.
 
 from __future__ import annotations
 
-from . import prim, relax
+from . import prim
 from .field_types import brief
-from .relax import Function
-from .walk import Substitution, bound_vars, free_vars
+from .relax import Function, ShapeExpr, Var
+from .struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
+from .walk import Substitution, bound_vars, defined_by, free_vars
 
-__all__ = ["copy_with_new_vars"]
+__all__ = ["copy_with_new_vars", "is_closed"]
 
 
 def copy_with_new_vars(func: Function) -> Function:
@@ -24,14 +25,33 @@ def copy_with_new_vars(func: Function) -> Function:
     if not isinstance(func, Function):
         what = "`copy_with_new_vars.func` must be a Function"
         raise TypeError(f"{what}, not {brief(func)}")
-    outside = set(free_vars(func))
-    defined = [v for v in bound_vars(func) if v not in outside]
-    renamed = Substitution(
-        {v: type(v).make(v.name, v.dtype, span=v.span) for v in defined if isinstance(v, prim.Var)}
-    )
-    for v in defined:
-        if isinstance(v, relax.Var):
+    bound = bound_vars(func)
+    scalars = _own_scalars(func, [v for v in bound if isinstance(v, prim.Var)])
+    renamed = Substitution({v: type(v).make(v.name, v.dtype, span=v.span) for v in scalars})
+    for v in bound:
+        if isinstance(v, Var):
             info = v.struct_info
-            known = info if info is None else renamed.apply(info)
+            known = info if info is None or is_closed(info) else renamed.apply(info)
             renamed[v] = type(v).make(v.name_hint, known, span=v.span)
     return renamed.apply(func)
+
+
+def _own_scalars(func: Function, bound: list[prim.Var]) -> list[prim.Var]:
+    """The shape variables among `bound` that are not defined around the function already.
+
+    One that a match_cast inside of it defines may be.
+    """
+    if set(bound) <= set(defined_by(func, func.params)):
+        return bound
+    outside = set(free_vars(func))
+    return [v for v in bound if v not in outside]
+
+
+def is_closed(info: StructInfo) -> bool:
+    """True if a StructInfo surely mentions no variable; quick, for most of them."""
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=sizes)) | ShapeStructInfo(values=sizes):
+            return sizes is None or all(size.__class__ is prim.IntImm for size in sizes)
+        case TensorStructInfo(shape=shape):
+            return shape is None
+    return isinstance(info, ObjectStructInfo)
