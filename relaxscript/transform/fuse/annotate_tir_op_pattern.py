@@ -50,8 +50,8 @@ class AnnotateTIROpPattern(ModulePass):
 def annotated_pattern(func: PrimFunc) -> OpPattern:
     """The pattern that the attribute of a PrimFunc names; opaque where it names none."""
     value = (func.attrs or Attrs()).get(_ATTRIBUTE)
-    value = getattr(value, "value", value)
-    return OpPattern(value) if value in _KNOWN else OpPattern.OPAQUE
+    value = getattr(value, "value", value)  # a number of a script, or an IntImm
+    return OpPattern(value) if isinstance(value, int) and value in _KNOWN else OpPattern.OPAQUE
 
 
 _KNOWN = frozenset(pattern.value for pattern in OpPattern)

@@ -66,7 +66,8 @@ class FuseOps(ModulePass):
 
     Nothing is moved past a check or a call that writes into its arguments. `fuse_opt_level` 0
     fuses nothing; -1 stands for the level of the context. No function has more bindings than
-    `relax.FuseOps.max_depth` (256) of the context's `config`.
+    `relax.FuseOps.max_depth` (256) of the context's `config`. A function with the attribute
+    `Primitive` or `Codegen` stays as it is.
 
     Source: TVM `relax.transform.FuseOps`.
     """
@@ -82,10 +83,12 @@ class FuseOps(ModulePass):
         fusing = _Fusing(mod, ctx.config.get("relax.FuseOps.max_depth", _MOST))
         changed: dict[GlobalVar, Function] = {}
         for gvar, func in mod.relax_functions().items():
-            if not (func.attrs or Attrs()).get("Primitive"):
-                made = fusing.function(func)
-                if made is not func:
-                    changed[gvar] = made
+            attrs = func.attrs or Attrs()
+            if attrs.get("Primitive") or "Codegen" in attrs:
+                continue
+            made = fusing.function(func)
+            if made is not func:
+                changed[gvar] = made
         if not changed:
             return mod
         made_module = mod.clone()

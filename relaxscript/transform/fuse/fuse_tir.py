@@ -96,7 +96,9 @@ def _is_primitive(func: Function) -> bool:
 def _replacements(mod: IRModule, joined: dict[str, Joined]) -> dict[Call, Call]:
     """The calls in the place of others; what is used in another way leaves `joined`."""
     calls: dict[str, dict[Call, Call]] = {name: {} for name in joined}
-    for func in mod.relax_functions().values():
+    # Those that can be joined call nothing but PrimFuncs.
+    others = [f for gvar, f in mod.relax_functions().items() if gvar.name_hint not in joined]
+    for func in others:
         bound: set[Expr] = set()
         for node in compounds(func):
             if node.__class__ is VarBinding:

@@ -162,8 +162,7 @@ def _match(
             return None
         if not _match_dims(buffer.shape, info.dims, sizes, later):
             return None
-        if info.vdevice is not None:
-            places.append(info.vdevice)
+        places.append(info.vdevice)
     if any(own.dtype is not size.dtype for own, size in sizes.items()):
         return None
     if later and not all(_is_same(own, dim, sizes) for own, dim in later):

@@ -8,12 +8,22 @@ from relaxscript.ir.walk import compounds
 from relaxscript.script import from_source
 from relaxscript.transform import AnnotateTIROpPattern, LegalizeOps
 
-__all__ = ["callees", "legal_module"]
+__all__ = ["callees", "legal_module", "long_function"]
 
 
 def legal_module(script: str) -> IRModule:
     """The module of a script without header, with operators as PrimFuncs that have patterns."""
     return AnnotateTIROpPattern()(LegalizeOps()(from_source(script)))
+
+
+def long_function(values: list[str]) -> IRModule:
+    """A function of one block, in which `v1`, `v2`, ... are bound to values."""
+    lines = "\n".join(f"            v{i} = {value}" for i, value in enumerate(values, 1))
+    return legal_module(
+        "@I.ir_module\nclass M:\n    @R.function\n    def main(v0: R.Tensor((2, 3), 'float32')):\n"
+        f"        with R.dataflow():\n{lines}\n            R.output(v{len(values)})\n"
+        f"        return v{len(values)}\n"
+    )
 
 
 def callees(mod: IRModule, name: str = "main") -> list[str]:

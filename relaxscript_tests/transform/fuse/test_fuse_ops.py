@@ -12,7 +12,7 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
 from relaxscript.transform import FuseOps, PassContext
 from relaxscript_tests.growth import growth
-from relaxscript_tests.transform.fuse.annotated import callees, legal_module
+from relaxscript_tests.transform.fuse.annotated import callees, legal_module, long_function
 
 
 def fuse(
@@ -442,19 +442,79 @@ class M:
     assert callees(made) == ["exp", "add", "exp"]
 
 
+@pytest.mark.parametrize("attribute", ['"Primitive": True', '"Codegen": "mine"'])
+def test_functions_that_are_groups_already_stay(attribute):
+    mod = legal_module(f"""
+@I.ir_module
+class M:
+    @R.function(private=True)
+    def part(x: R.Tensor((4,), "float32")):
+        R.func_attr({{{attribute}}})
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.sin(a)
+            R.output(b)
+        return b
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = M
+        y = cls.part(x)
+        return y
+""")
+    assert FuseOps()(mod) is mod
+
+
+def test_an_attribute_that_is_no_pattern_is_none():
+    mod = legal_module("""
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def twice(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        T.func_attr({"op_pattern": "elementwise"})
+        for i in range(4):
+            b[i] = a[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = M
+        with R.dataflow():
+            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((4,), "float32"))
+            b = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((4,), "float32"))
+            R.output(b)
+        return b
+""")
+    assert FuseOps()(mod) is mod
+
+
+def test_calls_on_tensors_of_several_devices_are_not_fused():
+    mod = legal_module("""
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
+
+    @T.prim_func(private=True)
+    def twice(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        T.func_attr({"op_pattern": 0})
+        for i in range(4):
+            b[i] = a[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32", "llvm:1")):
+        cls = M
+        with R.dataflow():
+            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((4,), "float32", "llvm:0"))
+            b = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((4,), "float32", "llvm:0"))
+            c = R.call_tir(cls.twice, (b,), out_sinfo=R.Tensor((4,), "float32", "llvm:0"))
+            R.output(c)
+        return c
+""")
+    assert callees(FuseOps()(mod)) == ["twice", "fused_twice_twice"]
+
+
 def test_functions_of_groups_are_not_fused_again():
     made = fuse("with R.dataflow():\n    a = R.exp(x)\n    b = R.sin(a)\n    R.output(b)\nreturn b")
     assert FuseOps()(made) is made
-
-
-def long_function(values: list[str]) -> IRModule:
-    """A function of one block, in which `v1`, `v2`, ... are bound to values."""
-    lines = "\n".join(f"            v{i} = {value}" for i, value in enumerate(values, 1))
-    return legal_module(
-        "@I.ir_module\nclass M:\n    @R.function\n    def main(v0: R.Tensor((2, 3), 'float32')):\n"
-        f"        with R.dataflow():\n{lines}\n            R.output(v{len(values)})\n"
-        f"        return v{len(values)}\n"
-    )
 
 
 def ladder(count: int) -> IRModule:

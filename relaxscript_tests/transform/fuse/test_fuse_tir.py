@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, assert_allclose_tree, assert_same
 from relaxscript.transform import FuseOps, FuseTIR, PassContext
-from relaxscript_tests.transform.fuse.annotated import callees, legal_module
+from relaxscript_tests.growth import growth
+from relaxscript_tests.transform.fuse.annotated import callees, legal_module, long_function
 
 TWICE = """
     @T.prim_func(private=True)
@@ -488,3 +491,16 @@ class M:
         return y
 """)
     assert FuseTIR()(mod) is mod
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_grouped_often", [True, False])
+def test_the_cost_is_linear_in_the_bindings(is_grouped_often):
+    def prepare(count: int) -> Callable[[], object]:
+        forms = ("R.exp(v{})", "R.add(v{}, v0)", "R.cumsum(v{}, axis=1)")
+        chosen = forms if is_grouped_often else forms[:2]
+        values = [chosen[i % len(chosen)].format(i) for i in range(count)]
+        grouped = FuseOps()(long_function(values))
+        return lambda: FuseTIR()(grouped)
+
+    assert growth(prepare, 300, 4) < 5
