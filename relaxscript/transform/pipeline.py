@@ -35,6 +35,7 @@ from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .pass_infra.passes import Pass, Sequential
+from .simplify.fold_constant import FoldConstant
 from .vdevice.realize_vdevice import RealizeVDevice
 
 __all__ = [
@@ -46,12 +47,17 @@ Pipeline = Pass | Callable[[IRModule], IRModule]
 
 
 def zero_pipeline() -> Sequential:
-    """The passes before a module is lowered: operators as loops, of which those that go together
-    are one PrimFunc.
+    """The passes before a module is lowered: operators as loops, and those that go together as one.
+
+    What depends on constants only is computed.
     """
     return Sequential(
-        [Normalize(), LegalizeOps(), AnnotateTIROpPattern(), FuseOps(), FuseTIR()], name="zero"
-    )
+        [
+            Normalize(), LegalizeOps(), AnnotateTIROpPattern(), FoldConstant(), FuseOps(),
+            FuseTIR(),
+        ],
+        name="zero",
+    )  # fmt: skip
 
 
 def default_pipeline() -> Sequential:

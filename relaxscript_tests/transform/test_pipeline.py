@@ -54,7 +54,7 @@ def test_pipelines_have_names():
     assert get_pipeline().info.name == "zero"
     assert get_pipeline("default_build").info.name == "default_build"
     assert [step.info.name for step in get_pipeline("zero").passes] == [
-        "Normalize", "LegalizeOps", "AnnotateTIROpPattern", "FuseOps", "FuseTIR",
+        "Normalize", "LegalizeOps", "AnnotateTIROpPattern", "FoldConstant", "FuseOps", "FuseTIR",
     ]  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class FusedFunctions:
     def __init__(self, mod: IRModule) -> None:
         self.made: dict[GlobalVar, Function] = {}
         self._taken = {gvar.name_hint for gvar in mod.functions}
+        self._counts: dict[str, int] = {}
         self._known: dict[Hashable, GlobalVar] = {}
 
     def call(self, group: Sequence[Member]) -> Binding:
@@ -80,10 +81,11 @@ class FusedFunctions:
                 wanted += f"_and_{len(parts) - number}_more"
                 break
             wanted += f"_{part}"
-        name, number = wanted, 0
+        name, number = wanted, self._counts.get(wanted, 0)
         while name in self._taken:
             number += 1
             name = f"{wanted}{number}"
+        self._counts[wanted] = number
         self._taken.add(name)
         return name
 
