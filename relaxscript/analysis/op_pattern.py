@@ -32,7 +32,7 @@ from relaxscript.ir.tir import (
 
 from .element_access import Iteration, NotProvedError, Reach, Values, is_combined, is_one
 
-__all__ = ["OpPattern", "op_pattern"]
+__all__ = ["OpPattern", "op_pattern", "overwritten_buffers"]
 
 
 class OpPattern(IntEnum):
@@ -64,6 +64,19 @@ def op_pattern(func: PrimFunc) -> OpPattern:
         return _Reading(func).pattern()
     except NotProvedError:
         return OpPattern.OPAQUE
+
+
+def overwritten_buffers(func: PrimFunc) -> frozenset[Buffer]:
+    """The buffers of parameters that are written whole, and of which nothing older is read.
+
+    There is none where anything of the function is not understood.
+    """
+    try:
+        reading = _Reading(func)
+        reading.pattern()
+    except NotProvedError:
+        return frozenset()
+    return reading.results.intersection(reading.params)
 
 
 # An operand, and how the elements of a buffer depend on its own.

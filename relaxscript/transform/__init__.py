@@ -8,6 +8,7 @@ fuse/         what is computed together becomes one function.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
+memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
 pipeline.py   which rows of passes have names.
 """
@@ -30,6 +31,7 @@ from .lower.remove_redundant_checks import RemoveRedundantChecks
 from .lower.remove_unused_checks import RemoveUnusedChecks
 from .lower.vm_shape_lower import VMShapeLower
 from .memory.kill_after_last_use import KillAfterLastUse
+from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.attach_global_symbol import AttachGlobalSymbol
 from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
@@ -68,8 +70,8 @@ __all__ = [
     "FuseTIR", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext",
     "PassInfo", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
-    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "ToNonDataflow",
-    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory",
+    "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
     "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
     "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

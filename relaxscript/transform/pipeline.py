@@ -31,6 +31,7 @@ from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
 from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.vm_shape_lower import VMShapeLower
 from .memory.kill_after_last_use import KillAfterLastUse
+from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
@@ -71,16 +72,15 @@ def default_pipeline() -> Sequential:
 
 
 def default_build_pipeline() -> Sequential:
-    """The same with the life of memory written out, as TVM's pipeline has it.
+    """The same with memory planned and its life written out, as TVM's pipeline has it.
 
-    Tensors lie in storages, values are killed after their last use, and PrimFuncs compute scalars.
-    That is what a plan of memory needs. A program without one runs faster as `default` leaves it:
-    with one call for each allocation, and a register for a value as long as it is used.
+    Tensors lie in storages, which several share that do not live at the same time. Values are
+    killed after their last use, and PrimFuncs compute scalars.
     """
     return Sequential(
         [
-            *_write_out_calls(), LowerAllocTensor(), KillAfterLastUse(), ComputePrimValue(),
-            *_write_out_checks(),
+            *_write_out_calls(), StaticPlanBlockMemory(), LowerAllocTensor(), KillAfterLastUse(),
+            ComputePrimValue(), *_write_out_checks(),
         ],
         name="default_build",
     )  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 import relaxscript as rx
 from relaxscript import tir
 from relaxscript.analysis import OpPattern, op_pattern
+from relaxscript.analysis.op_pattern import overwritten_buffers
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.tir import BufferStore, PrimFunc
 from relaxscript.ir.walk import walk
@@ -32,6 +33,20 @@ def pattern(body: str, result: str = 'y: T.Buffer((6, 4), "float32")') -> OpPatt
     function = from_source(f"@T.prim_func\ndef f({PARAMS}, {result}):\n{lines}\n")
     assert isinstance(function, PrimFunc)
     return op_pattern(function)
+
+
+def test_a_buffer_is_overwritten_where_all_of_it_is_written_and_nothing_older_read() -> None:
+    params = 'x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")'
+    for statement, names in {
+        "for a in range(4):\n        y[a] = x[a]": {"y"},
+        "for a in range(3):\n        y[a] = x[a]": set(),
+        "for a in range(4):\n        y[a] = y[a] + x[a]": set(),
+        "y[0] = x[0]": set(),
+        "T.evaluate(0)": set(),
+    }.items():
+        function = from_source(f"@T.prim_func\ndef f({params}):\n    {statement}\n")
+        assert isinstance(function, PrimFunc)
+        assert {buffer.name for buffer in overwritten_buffers(function)} == names
 
 
 def elements(value: str, *before: str) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from relaxscript.arith import simplify
+from relaxscript.analysis.memory_usage import bytes_of_tensor
 from relaxscript.builder import ExprMutator
 from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import PrimExpr, const
+from relaxscript.ir.prim import const
 from relaxscript.ir.relax import (
     Binding,
     Call,
     DataTypeImm,
-    Expr,
     Function,
     PrimValue,
     ShapeExpr,
     VarBinding,
 )
-from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.op import builtin, memory
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -62,7 +60,7 @@ class _StorageAllocator(ExprMutator):
         match binding:
             case VarBinding(value=Call(op=builtin.alloc_tensor.op) as call):
                 shape, dtype, index, scope = call.args
-                size = self._bytes(shape, dtype)
+                size = bytes_of_tensor(shape, dtype, self.builder.context)
                 if size is not None:
                     args = (ShapeExpr.make((size,)), index, scope, _BYTES)
                     made = Call.make(memory.alloc_storage.op, args, span=call.span)
@@ -72,15 +70,3 @@ class _StorageAllocator(ExprMutator):
                     self.replace_value(binding, cut)
                     return
         self.keep(binding)
-
-    def _bytes(self, shape: Expr, dtype: Expr) -> PrimExpr | None:
-        """The bytes of a tensor, None where nothing is known of its dimensions or dtype."""
-        info = self.builder.struct_info(shape)
-        if not isinstance(info, ShapeStructInfo) or info.values is None:
-            return None
-        if not isinstance(dtype, DataTypeImm):
-            return None
-        size: PrimExpr = const(dtype.value.itemsize, "int64")
-        for dim in info.values:
-            size = size * dim
-        return simplify(size)

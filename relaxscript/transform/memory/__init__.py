@@ -1,1 +1,1 @@
-"""Passes that say how long memory lives."""
+"""Passes that say where tensors are in memory, and how long they live."""

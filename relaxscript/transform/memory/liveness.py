@@ -2,12 +2,13 @@
 
 Variables that may stand for one value, or for a value and what is inside it, are a group. It lives
 until the last use of any of them. A tensor that is cut out of a storage keeps the storage's group
-alive, not the other way round. Start at `ends_of_lifetimes`.
+alive, not the other way round. Start at `ends_of_lifetimes`, or at `Lifetimes` for one function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
@@ -30,13 +31,14 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TupleStructInfo,
 )
-from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import compounds, free_vars, mentioned
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
 
-__all__ = ["ends_of_lifetimes", "may_hold_memory"]
+from .kernels import Kernels
+
+__all__ = ["Lifetimes", "bindings_of", "ends_of_lifetimes", "may_hold_memory"]
 
 _CALLING = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
 
@@ -47,9 +49,10 @@ def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
     They are in the order of their bindings; those of local functions are among them.
     """
     ends: dict[Var, list[Var]] = {}
+    kernels = Kernels(mod)
     for node in compounds(func):
         if isinstance(node, Function):
-            ends.update(_Lifetimes(node, mod).ends())
+            ends.update(Lifetimes(node, kernels).ends())
     return ends
 
 
@@ -72,20 +75,25 @@ def _variables_with_memory(exprs: Iterable[Expr]) -> list[Var]:
     return [v for e in exprs for v in mentioned(e) if may_hold_memory(v.struct_info)]
 
 
-def _bindings(seq: SeqExpr) -> Iterator[Binding]:
+def bindings_of(seq: SeqExpr) -> Iterator[Binding]:
+    """The bindings of a scope, without those of branches and local functions in it."""
     for block in seq.blocks:
         yield from block.bindings
 
 
-class _Lifetimes:
-    """The groups of one function, local functions left out."""
+class Lifetimes:
+    """The groups of one function, local functions left out.
 
-    def __init__(self, func: Function, mod: IRModule) -> None:
-        self.mod = mod
+    `scopes` says of each variable how deep it is bound, and where.
+    """
+
+    def __init__(self, func: Function, kernels: Kernels) -> None:
+        self.kernels = kernels
         self.parents: dict[Var, Var] = {}
-        self.scopes: dict[Var, tuple[int, SeqExpr]] = {}  # how deep a variable is bound, and where
+        self.scopes: dict[Var, tuple[int, SeqExpr]] = {}
         self.seqs: list[SeqExpr] = []
         self.storages: list[tuple[Var, Var]] = []  # tensors, and the storages they are cut from
+        self.handed_on: list[Var] = []  # to who may keep them
         self.kept = _variables_with_memory(
             [_result(func.body)]
         )  # somebody has them when the function ends
@@ -116,7 +124,7 @@ class _Lifetimes:
         if not isinstance(expr, SeqExpr):
             return
         self.seqs.append(expr)
-        for binding in _bindings(expr):
+        for binding in bindings_of(expr):
             self.scopes[binding.var] = (depth, expr)
             self._bind(binding.var, binding.value, depth)
 
@@ -128,23 +136,27 @@ class _Lifetimes:
                 self._join([var, *_variables_with_memory([_result(yes), _result(no)])])
             case Call(op=Op()):
                 self._operator(var, value)
-            case Call(op=GlobalVar() as callee) if self._is_prim_func(callee):
-                pass
+            case Call(op=GlobalVar() as callee, args=args) if self.kernels.find(callee):
+                self._give(callee, args)
             case Call(op=callee, args=args):
+                self.handed_on += _variables_with_memory([callee, *args])
                 self._join_handed_on(var, [callee, *args])
             case Function():
-                self._join([var, *(v for v in _free(value) if may_hold_memory(v.struct_info))])
+                captured = [v for v in _free(value) if may_hold_memory(v.struct_info)]
+                self.handed_on += captured
+                self._join([var, *captured])
             case Constant() | GlobalVar() | ExternFunc():
                 self.kept.append(var)
             case _:
                 self._join([var, *_variables_with_memory([value])])
 
-    def _is_prim_func(self, callee: GlobalVar) -> bool:
-        return callee in self.mod and isinstance(self.mod[callee], PrimFunc)
-
     def _operator(self, var: Var, call: Call) -> None:
         operator = lookup(call.op)  # type: ignore[arg-type]
         traits = operator.traits
+        if Trait.CALLS_PRIM_FUNC in traits:
+            self._give(call.args[0], call.args[1:])
+        elif traits & _CALLING:
+            self.handed_on += _variables_with_memory(call.args)
         if operator is call_tir_inplace and isinstance(call.args[1], Tuple):
             written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
             self._join([var, *_variables_with_memory(written)])
@@ -165,31 +177,52 @@ class _Lifetimes:
         if result is not None and may_hold_memory(result.struct_info):
             self._join([result, *given])
 
+    def _give(self, callee: Expr, args: Sequence[Expr]) -> None:
+        """Give a PrimFunc its arguments, which may give them to somebody else."""
+        if self.kernels.hands_on(callee):
+            self.handed_on += _variables_with_memory(args)
+
     # -- ends --------------------------------------------------------------------------------------
 
     def ends(self) -> dict[Var, list[Var]]:
         """For the variable of a binding, those that end behind it."""
+        homes = self.homes()
+        last = self.last_uses(homes)
+        ends: dict[Var, list[Var]] = {}
+        lasting = self.lasting()
+        for var, (_, seq) in self.scopes.items():
+            root = self.group(var)
+            if root not in lasting and homes[root] is seq and may_hold_memory(var.struct_info):
+                ends.setdefault(last[root], []).append(var)
+        return ends
+
+    def homes(self) -> dict[Var, SeqExpr]:
+        """The scope of each group: the outermost that binds one of its variables."""
         homes: dict[Var, tuple[int, SeqExpr]] = {}
         for var, place in self.scopes.items():
             root = self.group(var)
             homes[root] = min(homes.get(root, place), place, key=lambda p: p[0])
-        needs = self._needs()
+        return {root: seq for root, (_, seq) in homes.items()}
+
+    def last_uses(self, homes: Mapping[Var, SeqExpr]) -> dict[Var, Var]:
+        """For each group, the variable of the last binding of its scope that needs it."""
+        needs = self._needs
         last: dict[Var, Var] = {}
         for seq in self.seqs:
-            for binding in _bindings(seq):
+            for binding in bindings_of(seq):
                 used = (binding.var, *mentioned(binding.value))
                 for root in {n for v in used for n in needs(self.group(v))}:
-                    if root in homes and homes[root][1] is seq:
+                    if homes.get(root) is seq:
                         last[root] = binding.var
-        lasting = {root for v in self.kept for root in needs(self.group(v))}
-        lasting.update(self.group(v) for v in self.killed)
-        ends: dict[Var, list[Var]] = {}
-        for var, (_, seq) in self.scopes.items():
-            root = self.group(var)
-            if root not in lasting and homes[root][1] is seq and may_hold_memory(var.struct_info):
-                ends.setdefault(last[root], []).append(var)
-        return ends
+        return last
 
+    def lasting(self) -> set[Var]:
+        """The groups that the function does not end: somebody has them, or it kills them itself."""
+        lasting = {root for v in self.kept for root in self._needs(self.group(v))}
+        lasting.update(self.group(v) for v in self.killed)
+        return lasting
+
+    @cached_property
     def _needs(self) -> Callable[[Var], set[Var]]:
         """A function from a group to the groups that live as long: itself and its storages."""
         direct: dict[Var, set[Var]] = {}
