@@ -181,8 +181,11 @@ def root_operators(pattern: DFPattern) -> frozenset[str] | None:
                 return None
 
 
-def _inside(root: DFPattern) -> dict[DFPattern, None]:
-    """The patterns that are matched whenever a pattern is, itself included."""
+def _inside(root: DFPattern, surely: bool = True) -> dict[DFPattern, None]:
+    """The patterns that are matched whenever a pattern is, itself included.
+
+    Unless `surely`, all that are in it: one side of `|`, and what is rejected, are not matched.
+    """
     found: dict[DFPattern, None] = {}
     todo = [root]
     while todo:
@@ -190,7 +193,7 @@ def _inside(root: DFPattern) -> dict[DFPattern, None]:
         if pattern in found:
             continue
         found[pattern] = None
-        if not isinstance(pattern, (NotPattern, OrPattern)):
+        if not surely or not isinstance(pattern, (NotPattern, OrPattern)):
             todo += inner_patterns(pattern)
     return found
 
@@ -300,6 +303,33 @@ class Different(Step):
         return goals if len(set(map(id, found))) == len(found) else FAIL
 
 
+def _bindings_apart(parts: Iterable[DFPattern]) -> list[DFPattern]:
+    """The parts that are calls, each for a binding of its own: one narrowed is still the same."""
+    calls = [part for part in parts if root_operators(part) is not None]
+    narrowed = {inner for part in calls for inner in _at_root(part) if inner is not part}
+    return [part for part in calls if part not in narrowed]
+
+
+def _at_root(root: DFPattern) -> set[DFPattern]:
+    """The patterns that look at the same expression as a pattern does, itself included."""
+    found: set[DFPattern] = set()
+    todo = [root]
+    while todo:
+        pattern = todo.pop()
+        if pattern not in found:
+            found.add(pattern)
+            if isinstance(pattern, _NARROWING):
+                todo += inner_patterns(pattern)
+    return found
+
+
+# Their parts look at the expression that they look at themselves.
+_NARROWING = (
+    AndPattern, AttrPattern, DataTypePattern, OrPattern, ShapePattern, StructInfoPattern,
+    TypePattern,
+)  # fmt: skip
+
+
 class GraphSearch:
     """The search for the parts of a context in a block; it may be asked again as the block changes.
 
@@ -310,7 +340,7 @@ class GraphSearch:
         self.constraints = constraints
         self.graph = graph
         self.matcher = Matcher(graph)
-        self.calls = [p for p in constraints.parts if root_operators(p) is not None]
+        self.calls = _bindings_apart(constraints.parts)
         self._apart = frozenset(self.calls)
         self.first_part, self._steps = self._plan()
 
@@ -319,7 +349,9 @@ class GraphSearch:
         links = list(self.constraints.links)
         contained: set[DFPattern] = set()
         for part in self.constraints.parts:
-            contained.update(inner for inner in _inside(part) if inner is not part)
+            contained.update(inner for inner in _inside(part, surely=False) if inner is not part)
+        # What a call uses that is a part of another pattern is matched with that.
+        links = [k for k in links if not (k.by_call and k.consumer in contained)]
         tops = [part for part in self.constraints.parts if part not in contained]
         used = {link.producer for link in links}
         tops.sort(key=lambda part: (root_operators(part) is None, part in used))

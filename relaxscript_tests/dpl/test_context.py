@@ -132,6 +132,18 @@ def test_several_outputs_of_one_input_are_different_bindings():
     assert four
 
 
+def test_a_call_that_is_narrowed_is_one_binding():
+    func = block()
+    var = variables(func)
+    with PatternContext() as ctx:
+        add = is_op("relax.add")(wildcard(), wildcard())
+        narrowed = add.has_dtype("float32").has_shape((2, 3))
+        relu = is_op("relax.nn.relu")(narrowed | is_op("relax.exp")(wildcard()))
+    found = ctx.match_dfb(func.body.blocks[0])
+    assert found is not None
+    assert [found[p] for p in (add, narrowed, relu)] == [var[n] for n in "aab"]
+
+
 def test_the_search_goes_back_where_the_first_choice_does_not_fit():
     """The first sum of two products is not the one whose result is used by another."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from relaxscript import relax, tir
@@ -27,11 +29,13 @@ from relaxscript.dpl import (
 from relaxscript.dpl.matcher import Matcher
 from relaxscript.dpl.of_expression import pattern_of
 from relaxscript.ir.relax import Call, Constant, Function, GlobalVar, Tuple, Var
+from relaxscript.op import REGISTRY
 from relaxscript.relax import op
 from relaxscript.relax.analysis import get_var2val
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript.testing.programs import random_module
 from relaxscript_tests import examples
+from relaxscript_tests.op.sampling import samples
 
 from . import block, mistake_of, variables
 
@@ -289,6 +293,15 @@ def test_a_pattern_made_of_an_expression_matches_it_and_gives_it_back():
                 matched = pattern.extract_matched_expr(var, values)
                 assert matched is not None
                 assert matched[pattern] is Matcher(values).resolve(value)
+
+
+def test_every_call_of_every_operator_is_matched_by_its_own_pattern():
+    for operator in REGISTRY.values():
+        for sample in itertools.islice(samples(operator), 2):
+            pattern = pattern_of(sample.call)
+            matched = pattern.extract_matched_expr(sample.call)
+            assert matched is not None, operator.name
+            assert matched[pattern] is sample.call
 
 
 def chain(length: int) -> tuple[Var, dict[Var, relax.Expr]]:
