@@ -15,7 +15,7 @@ from relaxscript.arith import simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.op.gradients import cast_like, known_dims
@@ -303,10 +303,13 @@ def _times(dim: PrimExpr, factor: int) -> PrimExpr:
 
 def _size(size: PrimExpr, kernel: PrimExpr, w: Windows, axis: int, more: int) -> PrimExpr:
     """The length of the result along a spatial axis."""
-    steps = prim.Mul.make(prim.Sub.make(size, ONE), number(w.strides[axis]))
-    reach = prim.Mul.make(prim.Sub.make(kernel, ONE), number(w.dilation[axis]))
-    rest = number(1 + more - w.before[axis] - w.after[axis])
-    return simplify(prim.Add.make(prim.Add.make(steps, reach), rest))
+    stride, dilation = w.strides[axis], w.dilation[axis]
+    rest = 1 + more - w.before[axis] - w.after[axis]
+    if isinstance(size, IntImm) and isinstance(kernel, IntImm):
+        return number((size.value - 1) * stride + (kernel.value - 1) * dilation + rest)
+    steps = prim.Mul.make(prim.Sub.make(size, ONE), number(stride))
+    reach = prim.Mul.make(prim.Sub.make(kernel, ONE), number(dilation))
+    return simplify(prim.Add.make(prim.Add.make(steps, reach), number(rest)))
 
 
 conv1d_transpose = _conv_transpose(1)
