@@ -239,8 +239,7 @@ class Specializer(ExprMutator):
     def _write(self, binding: Binding, value: Expr) -> None:
         var, before = binding.var, self.original
         if isinstance(value, Function):
-            new = self._replaced.get(var, var)
-            self.keep(binding if new is var else binding.replace(var=new))
+            self._write_function(binding, value, self._replaced.get(var, var))
         elif self._calls_unknown(value):
             new = self._with_info(var, self._replaced.apply(var.struct_info))
             self.changed = self.changed or new is not before.var
@@ -249,6 +248,18 @@ class Specializer(ExprMutator):
             self.keep(binding)
         else:
             self.retype(binding, value)
+
+    def _write_function(self, binding: Binding, function: Function, var: Var) -> None:
+        """Bind a local function, of whose result more may be known than its variable says."""
+        info = self._derive_struct_info(function, binding.span)
+        if var.struct_info is not None and not structural_equal(info, var.struct_info):
+            known = type(var).make(var.name_hint, info, span=var.span)
+            self.replace_var(var, known)
+            self.replace_var(binding.var, known)
+            function, var = walk.substitute(function, {var: known}), known
+            self.changed = True
+        same = var is binding.var and function is binding.value
+        self.keep(binding if same else binding.replace(var=var, value=function))
 
     def _calls_unknown(self, value: Expr) -> bool:
         return (

@@ -3,6 +3,7 @@
 pass_infra/   passes.py says what a pass is, context.py how passes run.
 normalize/    the forms that other passes ask for.
 simplify/     programs become smaller or plainer.
+specialize/   what is known of arguments is put into functions.
 legalize/     operators become loops, composite ones simpler ones.
 fuse/         what is computed together becomes one function.
 lower/        what calls, signatures and casts ask of the machine.
@@ -33,7 +34,9 @@ from .lower.vm_shape_lower import VMShapeLower
 from .memory.kill_after_last_use import KillAfterLastUse
 from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.attach_global_symbol import AttachGlobalSymbol
+from .normalize.convert_to_dataflow import ConvertToDataflow
 from .normalize.normalize import Normalize
+from .normalize.normalize_global_var import NormalizeGlobalVar
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .normalize.topological_sort import TopologicalSort
@@ -60,18 +63,23 @@ from .simplify.canonicalize_bindings import CanonicalizeBindings
 from .simplify.dead_code_elimination import DeadCodeElimination
 from .simplify.eliminate_common_subexpr import EliminateCommonSubexpr
 from .simplify.fold_constant import FoldConstant
+from .simplify.inline_private_functions import InlinePrivateFunctions
+from .specialize.bind_params import BindParams
+from .specialize.bind_symbolic_vars import BindSymbolicVars
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AnnotateTIROpPattern", "AttachGlobalSymbol", "CallTIRRewrite", "CanonicalizeBindings",
-    "ComputePrimValue", "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
+    "AnnotateTIROpPattern", "AttachGlobalSymbol", "BindParams", "BindSymbolicVars",
+    "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue", "ConvertToDataflow",
+    "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
     "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant", "FunctionPass", "FuseOps",
-    "FuseTIR", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
-    "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "Pass", "PassContext",
-    "PassInfo", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
-    "RemoveUnusedChecks", "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory",
-    "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "FuseTIR", "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps",
+    "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize",
+    "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape",
+    "Sequential", "StaticPlanBlockMemory", "ToNonDataflow", "TopologicalSort", "UpdateVDevice",
+    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
+    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
+    "zero_pipeline",
 ]  # fmt: skip

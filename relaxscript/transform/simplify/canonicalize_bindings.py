@@ -251,7 +251,8 @@ class _Survey(ScopedVisitor):
         self.freed: set[Var] = set()
         # The block that binds each variable of one.
         self._home: dict[Var, DataflowBlock] = {}
-        self._open_blocks: list[DataflowBlock] = []
+        # The open blocks of the innermost function, which sees no variable that ends with others.
+        self._open_blocks: list[list[DataflowBlock]] = [[]]
         self._used_behind: set[Var] = set()
         # Outputs that are another name of what their block binds.
         self._names: dict[Var, Var] = {}
@@ -274,13 +275,17 @@ class _Survey(ScopedVisitor):
                 self._binding(node)
                 return None if isinstance(node.value, (If, Function)) else False
             case DataflowBlock():
-                self._open_blocks.append(node)
+                self._open_blocks[-1].append(node)
+            case Function():
+                self._open_blocks.append([])
             case If(cond):
                 self._use(cond)
         return None
 
     def leave(self, node: Node) -> None:
         if isinstance(node, DataflowBlock):
+            self._open_blocks[-1].pop()
+        elif isinstance(node, Function):
             self._open_blocks.pop()
 
     def end_scope(self, node: Function | SeqExpr) -> None:
@@ -309,5 +314,5 @@ class _Survey(ScopedVisitor):
     def _use(self, expr: Expr) -> None:
         for var in mentioned(expr):
             home = self._home.get(var)
-            if home is not None and home not in self._open_blocks:
+            if home is not None and home not in self._open_blocks[-1]:
                 self._used_behind.add(var)

@@ -124,6 +124,17 @@ def test_what_is_not_used_behind_its_dataflow_block_ends_with_it():
     )  # fmt: skip
 
 
+def test_what_a_local_function_captures_leaves_the_dataflow_block():
+    canonical(
+        function(
+            X, "with R.dataflow():", "    a = R.exp(x)", "    @R.function",
+            '    def f(v: R.Tensor((2,), "float32")) -> R.Object:', "        w = (a, v)",
+            "        return w", "    R.output(a, f)", "return f",
+        ),
+        None,
+    )  # fmt: skip
+
+
 def test_a_name_of_a_variable_of_an_ended_dataflow_block_stays():
     canonical(
         function(
