@@ -11,6 +11,16 @@ from relaxscript.ir import IRModule
 from relaxscript.ir.prim import Add, IntImm, Var
 from relaxscript.ir.walk import Substitution
 from relaxscript.script import from_source
+from relaxscript.transform import (
+    CanonicalizeBindings,
+    ConvertToDataflow,
+    DeadCodeElimination,
+    EliminateCommonSubexpr,
+    FoldConstant,
+    InlinePrivateFunctions,
+    NormalizeGlobalVar,
+    TopologicalSort,
+)
 from relaxscript.transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from relaxscript.transform.pass_infra.passes import Pass
 from relaxscript.transform.pipeline import default_build_pipeline
@@ -138,6 +148,26 @@ def test_removing_checks_is_linear_in_the_bindings_and_in_the_names_of_a_value(k
         return lambda: RemoveRedundantChecks()(made)
 
     assert growth(prepare, 24) < 10
+
+
+SIMPLIFIERS = (
+    CanonicalizeBindings, ConvertToDataflow, DeadCodeElimination, EliminateCommonSubexpr,
+    FoldConstant, InlinePrivateFunctions, NormalizeGlobalVar, TopologicalSort,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_each_pass_that_simplifies_is_linear_in_the_bindings(kind: str):
+    made = {size: module(kind, size) for size in (2, 24, 24 * 8)}
+    grown = {}
+    for step in SIMPLIFIERS:
+
+        def prepare(count: int, step: Callable[[], Pass] = step) -> Callable[[], Any]:
+            return lambda: step()(made[count])
+
+        grown[step.__name__] = growth(prepare, 24)
+    assert {name: times for name, times in grown.items() if times > 10} == {}
 
 
 def test_a_substitution_that_is_applied_as_it_grows_is_linear():

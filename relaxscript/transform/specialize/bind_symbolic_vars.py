@@ -39,8 +39,8 @@ class BindSymbolicVars(ModulePass):
     The keys of `binding_map` are names or variables, its values integers or scalar expressions.
     Without `func_name`, each function is given those that it has.
 
-    Raises `DiagnosticError`. RX0703 is for a function that is not there, RX0101 for a shape
-    variable that the function, or every function, lacks. Other values raise what
+    Raises `DiagnosticError`. RX0703 is for a function that is not there. RX0101 is for a shape
+    variable that the function lacks, or every function. Other values raise what
     `Function.bind_symbolic_vars` does. Source: TVM `relax.transform.BindSymbolicVars`.
     """
 
