@@ -148,8 +148,12 @@ class _Uses(ScopedVisitor):
             case Function(params, ret_struct_info=result):
                 parts: list[Node] = [*params, *([] if result is None else [result])]
                 self._need((v for part in parts for v in walk.variables(part)), self._who[-1])
-            case Binding():
-                self._binding(node)
+            case Binding(value=value):
+                who = self._binding(node)
+                if not isinstance(value, (If, Function)):
+                    self._need(_used_in(value), who)
+                    return False
+                self._who.append(who)
             case Call() | Tuple() | TupleGetItem():
                 self.leaf(node)
                 return False
@@ -162,12 +166,12 @@ class _Uses(ScopedVisitor):
         if isinstance(node, Binding):
             self._who.pop()
 
-    def _binding(self, binding: Binding) -> None:
+    def _binding(self, binding: Binding) -> Node | None:
+        """Note what a binding needs beside its value; gives who needs what is in that."""
         var, key = binding.var, self._who[-1]
         if self._may_go(binding):
             self.droppable.add(var)
             key = var
-        self._who.append(key)
         if var.struct_info is not None:
             self._need(_used_in_info(var.struct_info), key)
         if isinstance(binding, MatchCast):
@@ -175,6 +179,7 @@ class _Uses(ScopedVisitor):
             for defined in walk.defined_by(binding, (binding.struct_info,)):
                 if defined not in self._given:
                     self._need((var,), defined)
+        return key
 
     def _may_go(self, binding: Binding) -> bool:
         value = binding.value
