@@ -292,10 +292,17 @@ def _extern_func(m: Matcher, p: ExternFuncPattern, expr: Expr, rest: Goals) -> G
     return FAIL
 
 
-def _goals(patterns: Sequence[DFPattern], exprs: Sequence[Expr], rest: Goals) -> Goals:
-    """Goals of some operands in their order, then the rest."""
-    for i in range(len(patterns) - 1, -1, -1):
-        rest = (patterns[i], exprs[i], rest)
+def _goals(m: Matcher, patterns: Sequence[DFPattern], exprs: Sequence[Expr], rest: Goals) -> Goals:
+    """Goals of some operands in their order, then the rest; wildcards are met at once."""
+    memo = m.memo
+    left: list[tuple[DFPattern, Expr]] = []
+    for pattern, expr in zip(patterns, exprs):
+        if pattern.__class__ is WildcardPattern and pattern not in memo:
+            memo[pattern] = expr
+        else:
+            left.append((pattern, expr))
+    while left:
+        rest = (*left.pop(), rest)
     return rest
 
 
@@ -310,11 +317,11 @@ def _call(m: Matcher, p: CallPattern, expr: Expr, rest: Goals) -> Goals:
     if len(args) != len(patterns) and (len(args) < len(patterns) or not p.varg_default_wildcard):
         return FAIL
     if name is None:
-        return (p.op, op, _goals(patterns, args, rest))
+        return (p.op, op, _goals(m, patterns, args, rest))
     m.memo[p.op] = op
     if name in COMMUTATIVE and len(patterns) == 2 == len(args) and args[0] is not args[1]:
         m.choose((patterns[0], args[1], (patterns[1], args[0], rest)))
-    return _goals(patterns, args, rest)
+    return _goals(m, patterns, args, rest)
 
 
 def _function(m: Matcher, p: FunctionPattern, expr: Expr, rest: Goals) -> Goals:
@@ -326,13 +333,13 @@ def _function(m: Matcher, p: FunctionPattern, expr: Expr, rest: Goals) -> Goals:
     rest = (p.body, body, rest)
     if p.params is None:
         return rest
-    return _goals(p.params, found.params, rest) if len(p.params) == len(found.params) else FAIL
+    return _goals(m, p.params, found.params, rest) if len(p.params) == len(found.params) else FAIL
 
 
 def _tuple(m: Matcher, p: TuplePattern, expr: Expr, rest: Goals) -> Goals:
     found = m.resolve(expr)
     if isinstance(found, Tuple) and len(found.fields) == len(p.fields):
-        return _goals(p.fields, found.fields, rest)
+        return _goals(m, p.fields, found.fields, rest)
     return FAIL
 
 

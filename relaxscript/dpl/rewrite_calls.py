@@ -124,11 +124,11 @@ class CallRewriter(ExprMutator):
         if made is expr:
             return None
         made = _by_variables(made, found, expr, self._matcher)
-        if structural_equal(made, expr):
+        if _is_unchanged(made, expr):
             return None
         if not self.in_dataflow:
             check_keeps_effects(made, binding, rule.pattern, self.module)
-        if not all(isinstance(e, LeafExpr) and type(e) is not Tuple for e in operands_of(made)):
+        if not _has_leaves_only(made):
             self.is_settled = False  # calls that nobody looked at yet are bound by this
         normal = self._normal(made, binding.span)
         before = self._derive_struct_info(expr, binding.span)
@@ -136,6 +136,20 @@ class CallRewriter(ExprMutator):
         check_fits(info, before, rule.pattern, binding, self.builder.context)
         self.changed = True
         return normal
+
+
+def _has_leaves_only(expr: Expr) -> bool:
+    """True if no operand of a value has operands itself."""
+    return all(isinstance(e, LeafExpr) and type(e) is not Tuple for e in operands_of(expr))
+
+
+def _is_unchanged(made: Expr, expr: Expr) -> bool:
+    """True if a rewriter gave what there was; calls of two operators are told at a glance."""
+    if isinstance(made, Call) and isinstance(expr, Call):
+        a, b = made.op, expr.op
+        if isinstance(a, Op) and isinstance(b, Op) and a.name != b.name:
+            return False
+    return structural_equal(made, expr)
 
 
 def _by_variables(made: Expr, found: Match, root: Expr, matcher: Matcher) -> Expr:
@@ -146,6 +160,6 @@ def _by_variables(made: Expr, found: Match, root: Expr, matcher: Matcher) -> Exp
             value = matcher.resolve(met)
             if value is not met and value is not root:
                 places.setdefault(id(value), met)
-    if not places:
+    if not places or (id(made) not in places and _has_leaves_only(made)):
         return made
     return rewrite_top_down(made, lambda node: places.get(id(node)))
