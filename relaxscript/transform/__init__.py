@@ -31,6 +31,7 @@ from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.remove_redundant_checks import RemoveRedundantChecks
 from .lower.remove_unused_checks import RemoveUnusedChecks
 from .lower.vm_shape_lower import VMShapeLower
+from .memory.dataflow_use_inplace_calls import DataflowUseInplaceCalls
 from .memory.kill_after_last_use import KillAfterLastUse
 from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.attach_global_symbol import AttachGlobalSymbol
@@ -72,14 +73,14 @@ from .vdevice.update_vdevice import UpdateVDevice
 __all__ = [
     "AnnotateTIROpPattern", "AttachGlobalSymbol", "BindParams", "BindSymbolicVars",
     "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue", "ConvertToDataflow",
-    "DataflowBlockPass", "DeadCodeElimination", "DecomposeOpsForInference",
-    "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant", "FunctionPass", "FuseOps",
-    "FuseTIR", "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps",
-    "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize",
-    "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape",
-    "Sequential", "StaticPlanBlockMemory", "ToNonDataflow", "TopologicalSort", "UpdateVDevice",
-    "VMShapeLower", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
+    "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant",
+    "FunctionPass", "FuseOps", "FuseTIR", "InlinePrivateFunctions", "KillAfterLastUse",
+    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
+    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo",
+    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
+    "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory", "ToNonDataflow",
+    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

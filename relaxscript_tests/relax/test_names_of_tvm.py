@@ -24,9 +24,9 @@ SIGNATURES = {
     "analysis.contains_impure_call": "`module` says what is known of called functions",
     "analysis.derive_call_ret_struct_info": "`ctx` may be left out",
     "analysis.remove_all_unused": "`module` says what is known of called functions",
+    "transform.LambdaLift": "`direct` calls lifted functions by their names where that is possible",
 }
 ABSENT = {
-    "analysis.estimate_memory_usage": "memory is not planned yet",
     "analysis.has_reshape_pattern": "it comes with the pass that asks for it",
     "analysis.suggest_layout_transforms": "layouts of PrimFuncs are not transformed",
     "utils.gen_call_tir_inputs": "`BlockBuilder.call_te` makes the function and its arguments",

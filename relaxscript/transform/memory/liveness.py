@@ -93,7 +93,7 @@ class Lifetimes:
         self.scopes: dict[Var, tuple[int, SeqExpr]] = {}
         self.seqs: list[SeqExpr] = []
         self.storages: list[tuple[Var, Var]] = []  # tensors, and the storages they are cut from
-        self.handed_on: list[Var] = []  # to who may keep them
+        self.handed_on: list[Var] = []  # to who may keep them, or by who may have kept them
         self.kept = _variables_with_memory(
             [_result(func.body)]
         )  # somebody has them when the function ends
@@ -137,9 +137,9 @@ class Lifetimes:
             case Call(op=Op()):
                 self._operator(var, value)
             case Call(op=GlobalVar() as callee, args=args) if self.kernels.find(callee):
-                self._give(callee, args)
+                self._give(callee, args, var)
             case Call(op=callee, args=args):
-                self.handed_on += _variables_with_memory([callee, *args])
+                self.handed_on += [var, *_variables_with_memory([callee, *args])]
                 self._join_handed_on(var, [callee, *args])
             case Function():
                 captured = [v for v in _free(value) if may_hold_memory(v.struct_info)]
@@ -154,9 +154,9 @@ class Lifetimes:
         operator = lookup(call.op)  # type: ignore[arg-type]
         traits = operator.traits
         if Trait.CALLS_PRIM_FUNC in traits:
-            self._give(call.args[0], call.args[1:])
+            self._give(call.args[0], call.args[1:], var)
         elif traits & _CALLING:
-            self.handed_on += _variables_with_memory(call.args)
+            self.handed_on += [var, *_variables_with_memory(call.args)]
         if operator is call_tir_inplace and isinstance(call.args[1], Tuple):
             written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
             self._join([var, *_variables_with_memory(written)])
@@ -177,10 +177,10 @@ class Lifetimes:
         if result is not None and may_hold_memory(result.struct_info):
             self._join([result, *given])
 
-    def _give(self, callee: Expr, args: Sequence[Expr]) -> None:
-        """Give a PrimFunc its arguments, which may give them to somebody else."""
+    def _give(self, callee: Expr, args: Sequence[Expr], result: Var) -> None:
+        """Give a PrimFunc its arguments, and what becomes the result; it may give them others."""
         if self.kernels.hands_on(callee):
-            self.handed_on += _variables_with_memory(args)
+            self.handed_on += [result, *_variables_with_memory(args)]
 
     # -- ends --------------------------------------------------------------------------------------
 
