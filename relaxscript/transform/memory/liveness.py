@@ -166,8 +166,16 @@ class Lifetimes:
             self._join_handed_on(None, call.args)
         elif Trait.IN_STORAGE in traits:
             self.storages += [(var, storage) for storage in _variables_with_memory(call.args[:1])]
-        elif traits & _CALLING:
+        elif traits & _CALLING or self._gives_operands(var, traits):
+            self.handed_on += [var, *_variables_with_memory(call.args)]
             self._join_handed_on(var, call.args)
+        elif Trait.IMPURE in traits:  # its effect may be that it keeps them
+            self.handed_on += _variables_with_memory(call.args)
+
+    def _gives_operands(self, result: Var, traits: frozenset[Trait]) -> bool:
+        """True if the result of an operator may be an operand, which nobody makes a new tensor."""
+        is_own = Trait.ALLOCATES in traits or not may_hold_memory(result.struct_info)
+        return Trait.AS_IS in traits and not is_own
 
     def _join_handed_on(self, result: Var | None, args: Sequence[Expr]) -> None:
         """A function may return what it is given, and put one of its arguments into another."""

@@ -8,6 +8,7 @@ import pytest
 from relaxscript.ir.relax import Call, Function, If, SeqExpr, Var
 from relaxscript.ir.walk import variables, walk
 from relaxscript.op import builtin, memory
+from relaxscript.opdef import Tensor, op, remove_op
 from relaxscript.runtime import register_func, remove_global_func
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_executors_agree, check_outcomes
@@ -201,6 +202,19 @@ def test_a_storage_of_symbolic_size_does_not_grow_and_is_not_used_where_nothing_
 )
 def test_what_others_may_have_stays_in_memory_of_its_own(use):
     stays(f"a = new(4)\ncls.head(x, a)\n{use}")
+
+
+@pytest.mark.parametrize("traits", [{"as_is"}, {"impure"}])
+def test_what_an_operator_may_keep_or_give_as_it_is_stays_in_memory_of_its_own(traits):
+    @op("test.keeper", traits=traits)
+    def keeper(x: Tensor) -> Tensor:
+        return x
+
+    keeper.infer_rule(lambda context, x: x)
+    try:
+        stays("a = new(4)\ncls.head(x, a)\nb = R.test.keeper(a)\nr = R.sum(b)\nreturn r")
+    finally:
+        remove_op("test.keeper")
 
 
 def test_a_tensor_that_is_not_written_whole_at_first_is_zero():
