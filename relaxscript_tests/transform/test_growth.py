@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from relaxscript.ir import IRModule
 from relaxscript.ir.prim import Add, IntImm, Var
 from relaxscript.ir.walk import Substitution
-from relaxscript.script import from_source
 from relaxscript.transform import (
     CanonicalizeBindings,
     ConvertToDataflow,
@@ -25,103 +23,7 @@ from relaxscript.transform.lower.remove_redundant_checks import RemoveRedundantC
 from relaxscript.transform.pass_infra.passes import Pass
 from relaxscript.transform.pipeline import default_build_pipeline
 from relaxscript_tests.growth import growth
-
-OPERATORS = """
-@I.ir_module
-class Long:
-    @R.function
-    def main(x: R.Tensor((2, 3), "float32")):
-        with R.dataflow():
-            v0 = R.exp(x)
-{bindings}
-            R.output(v{last})
-        return v{last}
-"""
-PRIM_FUNCS = """
-@I.ir_module
-class Long:
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer((2, 3), "float32"), b: T.Buffer((2, 3), "float32")):
-        for i, j in T.grid(2, 3):
-            b[i, j] = a[i, j] * T.float32(2)
-
-    @R.function
-    def main(x: R.Tensor((2, 3), "float32")):
-        with R.dataflow():
-            v0 = R.exp(x)
-{bindings}
-            R.output(v{last})
-        return v{last}
-"""
-SHAPES = """
-@I.ir_module
-class Long:
-    @R.function(pure=False)
-    def main(x: R.Tensor(("n", 3), "float32")):
-        n = T.int64()
-        v0 = R.exp(x)
-{bindings}
-        return v{last}
-"""
-CASTS = """
-@I.ir_module
-class Long:
-    @R.function
-    def main(x: R.Tensor((2, 3), "float32"), s: R.Shape(ndim=1)):
-{dimensions}
-        v0 = s
-{bindings}
-        return v{last}
-"""
-NAMES = """
-@I.ir_module
-class Long:
-    @R.function(pure=False)
-    def main(x: R.Tensor(ndim=2, dtype="float32"), w: R.Tensor(("k", 3), "float32")):
-        k = T.int64()
-        v0 = R.match_cast(x, R.Tensor((2, 3), "float32"))
-        w0 = w
-{bindings}
-        return v{last}
-"""
-IN_DATAFLOW, OUTSIDE = " " * 12, " " * 8
-PROGRAMS = {
-    "operators": (OPERATORS, IN_DATAFLOW + "v{i} = R.add(v{before}, x)"),
-    "prim_funcs": (
-        PRIM_FUNCS,
-        IN_DATAFLOW + 'v{i} = R.call_tir(Long.twice, (v{before},), R.Tensor((2, 3), "float32"))',
-    ),
-    "shapes": (SHAPES, OUTSIDE + 'v{i} = R.zeros((n + {i}, 3), "float32")'),
-    "closures": (
-        SHAPES,
-        f"{OUTSIDE}@R.function\n"
-        f'{OUTSIDE}def v{{i}}(z: R.Tensor((n, 3), "float32")) -> R.Tensor((n, 3), "float32"):\n'
-        f"{OUTSIDE}    a = R.add(z, x)\n{OUTSIDE}    return a",
-    ),
-    "casts": (CASTS, OUTSIDE + "v{i} = R.match_cast(v{before}, R.Shape((m{i},)))"),
-    "names": (NAMES, OUTSIDE + "v{i} = v{before}"),
-    "names_of_one": (NAMES, OUTSIDE + "v{i} = x"),
-    "names_that_say_less": (NAMES, OUTSIDE + "v{i}: R.Tensor(ndim=2) = v{before}"),
-    "names_in_branches": (
-        NAMES,
-        OUTSIDE + f"v{{i}} = w\n{OUTSIDE}if R.equal(R.const(1), R.const(2)):\n"
-        f"{OUTSIDE}    w{{i}} = w\n{OUTSIDE}else:\n{OUTSIDE}    w{{i}} = v{{before}}",
-    ),
-    "incomparable_names": (
-        NAMES,
-        OUTSIDE + 'v{i} = R.match_cast(x, R.Tensor((k * k * {i}, 3), "float32"))',
-    ),
-}
-
-
-def module(kind: str, count: int) -> IRModule:
-    text, line = PROGRAMS[kind]
-    bindings = "\n".join(line.format(i=i, before=i - 1) for i in range(1, count + 1))
-    dimensions = "\n".join(f"        m{i} = T.int64()" for i in range(1, count + 1))
-    made = from_source(text.format(bindings=bindings, last=count, dimensions=dimensions))
-    assert isinstance(made, IRModule)
-    return made
-
+from relaxscript_tests.transform.long_programs import PROGRAMS, long_module
 
 PASSES = [step for step in default_build_pipeline().passes if isinstance(step, Pass)]
 
@@ -129,7 +31,7 @@ PASSES = [step for step in default_build_pipeline().passes if isinstance(step, P
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
-    lowered = {size: module(kind, size) for size in (2, 24, 24 * 8)}
+    lowered = {size: long_module(kind, size) for size in (2, 24, 24 * 8)}
     grown = {}
     for transform in PASSES:
 
@@ -144,7 +46,7 @@ def test_each_pass_of_the_lowering_is_linear_in_the_bindings(kind: str):
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_removing_checks_is_linear_in_the_bindings_and_in_the_names_of_a_value(kind: str):
     def prepare(count: int) -> Callable[[], Any]:
-        made = module(kind, count)
+        made = long_module(kind, count)
         return lambda: RemoveRedundantChecks()(made)
 
     assert growth(prepare, 24) < 10
@@ -159,7 +61,7 @@ SIMPLIFIERS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_each_pass_that_simplifies_is_linear_in_the_bindings(kind: str):
-    made = {size: module(kind, size) for size in (2, 24, 24 * 8)}
+    made = {size: long_module(kind, size) for size in (2, 24, 24 * 8)}
     grown = {}
     for step in SIMPLIFIERS:
 

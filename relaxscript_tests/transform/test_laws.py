@@ -1,93 +1,268 @@
-"""What all passes have in common, on random programs."""
+"""What all passes have in common, on random programs and on long ones.
+
+Every pass that `relaxscript.transform` or `tir.transform` exports is asked. What a pass declares of
+itself (`Pass.declarations`) is what these laws allow it, and no more.
+"""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from relaxscript import transform
 from relaxscript.errors import VMError
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Function
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
-from relaxscript.transform import Pass, PassContext
-from relaxscript_tests import examples
+from relaxscript.transform import ModulePass, Pass, PassContext, default_build_pipeline
+from relaxscript.transform.pass_infra.passes import DECLARATIONS, find_pass
+from relaxscript_tests.growth import growth
+from relaxscript_tests.transform.every_pass import (
+    EXAMPLES,
+    PASSES,
+    Case,
+    Sample,
+    cases,
+    legalized,
+    needs_examples,
+    samples,
+)
+from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+from relaxscript_tests.transform.long_programs import PROGRAMS, long_module
 
-# Every pass that can be used without arguments.
-PASSES: dict[str, Callable[[], Pass]] = {
-    name: found
-    for name in transform.__all__
-    if isinstance(found := getattr(transform, name), type)
-    and issubclass(found, Pass)
-    and not getattr(found, "__abstractmethods__", None)
-    and all(p.default is not p.empty for p in inspect.signature(found).parameters.values())
-}
-# Passes that give up checks: they keep the meaning of what passes them.
-TRUSTING = (transform.RemoveUnusedChecks,)
-# Passes that drop what may fail in dataflow blocks: outside of these all stays as it is.
-DEFINING = (transform.DeadCodeElimination, transform.TopologicalSort)
-# Passes that follow the order of the program, and give another: these run once.
-ONCE = (transform.TopologicalSort,)
-# Passes that lower what others left: local functions must be lifted by then.
-LATE = (transform.VMShapeLower,)
+CASES = list(cases())
 # A row lowers what its own passes make no more: what comes late is not killed by what comes early.
-ROWS: dict[str, Callable[[], Pass]] = {"default_build": transform.default_build_pipeline}
+ROWS = [Case("default_build", lambda mod, inputs: default_build_pipeline())]
 
-every_pass = pytest.mark.parametrize("make", PASSES.values(), ids=PASSES)
+every_pass = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 every_pass_and_row = pytest.mark.parametrize(
-    "make", [*PASSES.values(), *ROWS.values()], ids=[*PASSES, *ROWS]
+    "case", [*CASES, *ROWS], ids=[case.name for case in (*CASES, *ROWS)]
 )
 
 
-def modules(count: int) -> list[IRModule]:
-    return [random_module(seed) for seed in range(examples(count))]
+# ---------------------------------------------------------------- what passes declare
+
+DECLARED = {
+    "changes_signatures": {
+        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice", "UpdateVDevice",
+        "VMShapeLower",
+    },
+    "adds_functions": {"AttachGlobalSymbol", "FuseOps", "LambdaLift", "LegalizeOps"},
+    "removes_functions": {"DeadCodeElimination", "FuseTIR", "tir.Filter"},
+    "tolerance": set(),
+    "removes_failures": {"DeadCodeElimination"},
+    "trusts_checks": {"RemoveUnusedChecks"},
+    "runs_once": set(),
+    "follows": {"VMShapeLower"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_these_passes_declare_something_of_themselves(declaration):
+    declaring = {name for name, found in PASSES.items() if declaration in found.declarations()}
+    assert declaring == DECLARED[declaration]
+
+
+def test_a_pass_declares_nothing_unless_it_says_so():
+    assert Pass.declarations() == {}
+    assert PASSES["DeadCodeElimination"].declarations() == {
+        "removes_functions": True,
+        "removes_failures": True,
+    }
+
+
+def test_a_pass_that_cannot_be_made_without_arguments_has_examples_of_them():
+    assert needs_examples() == []
+
+
+def test_examples_are_of_passes_that_there_are():
+    assert set(EXAMPLES) <= set(PASSES)
+
+
+# ---------------------------------------------------------------- programs as data
 
 
 @pytest.mark.slow
 @every_pass_and_row
-def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(make):
-    for mod in modules(200):
-        before = mod.script(show_meta=True)
+def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(case):
+    for sample in samples(case, 200):
+        before = sample.mod.script(show_meta=True)
         with PassContext(instruments=[WellFormedInstrument(validate_before_transform=False)]):
-            make()(mod)
-        assert mod.script(show_meta=True) == before
+            case.run(sample.mod, sample.inputs)
+        assert sample.mod.script(show_meta=True) == before
 
 
 @pytest.mark.slow
 @every_pass
-def test_a_pass_settles(make):
-    if make in ONCE:
-        return
-    for mod in modules(200):
-        once = make()(mod)
-        assert make()(once) is once
+def test_a_pass_settles(case):
+    for sample in samples(case, 200):
+        step, once = case.run(sample.mod, sample.inputs)
+        if not step.runs_once:
+            assert step(once) is once
+
+
+@pytest.mark.slow
+@every_pass
+def test_a_pass_changes_no_more_of_a_module_than_it_declares(case):
+    for sample in samples(case, 200):
+        step, made = case.run(sample.mod, sample.inputs)
+        before = sample.mod
+        for earlier in step.follows:
+            before = find_pass(earlier)(before)
+        check_functions(step, before, made)
+
+
+def check_functions(step: Pass, before: IRModule, made: IRModule) -> None:
+    old, new = ({var.name_hint: var for var in mod.functions} for mod in (before, made))
+    public = {name for name, var in old.items() if is_public(before[var])}
+    gone = public if step.removes_functions else set(old)
+    assert gone - set(new) == set()
+    if not step.adds_functions:
+        assert set(new) - set(old) == set()
+        assert {name for name, var in new.items() if is_public(made[var])} <= public
+    if not step.changes_signatures:
+        for name in set(old) & set(new):
+            signatures = before.struct_info(old[name]), made.struct_info(new[name])
+            assert structural_equal(*signatures), f"{name}: {signatures[0]}, then {signatures[1]}"
+
+
+def is_public(function: Any) -> bool:
+    return bool(function.attrs and "global_symbol" in function.attrs)
+
+
+# ---------------------------------------------------------------- meaning
+
+
+def check_meaning(case: Case, sample: Sample, executor: str) -> None:
+    step, made = case.run(sample.mod, sample.inputs)
+    run = EXECUTORS[executor](made)
+    actual = observe(
+        lambda name, *args: step.call_as_before(sample.mod, run, name, args), "main", sample.inputs
+    )
+    said = f"{executor} after the pass"
+    check_outcomes(said, actual, "before", sample.expected, rtol=step.tolerance)
+
+
+def fails(sample: Sample) -> bool:
+    return isinstance(sample.expected.value, VMError)
 
 
 @pytest.mark.slow
 @every_pass_and_row
-def test_a_pass_keeps_the_meaning(make):
-    if make in LATE:  # as part of the row
-        return
-    for seed, mod in enumerate(modules(200)):
-        if make in DEFINING:
-            check_meaning_outside_of_dataflow(make, mod, seed)
-        made = make()(mod)
-        inputs = inputs_for(mod["main"], seed)
-        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
-        if make in (*TRUSTING, *DEFINING) and isinstance(expected.value, VMError):
-            continue
-        for name, load in EXECUTORS.items():
-            actual = observe(load(made), "main", inputs)
-            check_outcomes(f"{name} after the pass", actual, "before", expected)
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_pass_keeps_the_meaning_on_every_executor(case, executor):
+    for sample in samples(case, 200):
+        step = case.make(sample.mod, sample.inputs)
+        if not (fails(sample) and (step.trusts_checks or step.removes_failures)):
+            check_meaning(case, sample, executor)
 
 
-def check_meaning_outside_of_dataflow(make, mod, seed):
-    plain = transform.ToNonDataflow()(mod)
-    inputs = inputs_for(mod["main"], seed)
-    expected = observe(EXECUTORS["interpreter"](plain), "main", inputs)
-    actual = observe(EXECUTORS["interpreter"](make()(plain)), "main", inputs)
-    check_outcomes("after the pass", actual, "before", expected)
+@pytest.mark.slow
+@every_pass_and_row
+def test_a_pass_drops_nothing_that_fails_outside_of_dataflow_blocks(case):
+    for sample in samples(case, 200, dataflow=False):
+        step = case.make(sample.mod, sample.inputs)
+        if not (fails(sample) and step.trusts_checks):
+            check_meaning(case, sample, "interpreter")
+
+
+class WithoutLastParameter(ModulePass):
+    """Takes from `main` its last parameter, which nothing may use."""
+
+    changes_signatures = True
+
+    def transform_module(self, mod, ctx):
+        main = mod["main"]
+        made = mod.clone()
+        made[mod.get_global_var("main")] = Function(
+            main.params[:-1], main.body, main.ret_struct_info, main.is_pure, main.attrs
+        )
+        return made
+
+    def call_as_before(self, before, call, name, args):
+        return call(name, *(args[:-1] if name == "main" else args))
+
+
+class Undeclared(WithoutLastParameter):
+    """Does the same without a word."""
+
+    changes_signatures = False
+    call_as_before = Pass.call_as_before
+
+
+def two_parameters(seed: int) -> IRModule:
+    mod = from_source(
+        """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+        return R.add(x, x)
+"""
+    )
+    assert isinstance(mod, IRModule)
+    return mod
+
+
+def test_a_pass_that_changes_signatures_says_how_old_calls_become_new_ones():
+    case = Case("declared", lambda mod, inputs: WithoutLastParameter(), two_parameters)
+    (sample,) = samples(case, 1)
+    step, made = case.run(sample.mod)
+    check_functions(step, sample.mod, made)
+    for executor in EXECUTORS:
+        check_meaning(case, sample, executor)
+
+
+def test_a_pass_that_changes_signatures_without_a_word_breaks_the_laws():
+    case = Case("undeclared", lambda mod, inputs: Undeclared(), two_parameters)
+    (sample,) = samples(case, 1)
+    step, made = case.run(sample.mod)
+    with pytest.raises(AssertionError, match=r"main: R\.Callable"):
+        check_functions(step, sample.mod, made)
+    with pytest.raises(AssertionError, match=r"after the pass (and before differ|ends in)"):
+        check_meaning(case, sample, "interpreter")
+
+
+# ---------------------------------------------------------------- cost
+
+
+def growth_of(case: Case, kind: str, small: int) -> float:
+    """How many times more calls a pass makes on eight times the bindings."""
+
+    def prepare(count: int) -> Callable[[], Any]:
+        mod = long_module(kind, count)
+        function = mod["main"]
+        assert isinstance(function, Function)
+        step = case.make(mod, inputs_for(function, 0))
+        for earlier in step.follows:
+            mod = find_pass(earlier)(mod)
+        return lambda: step(mod)
+
+    return growth(prepare, small)
+
+
+# One that needs modules of a sort is asked on those only.
+ANYWHERE = [case for case in CASES if case.module in (random_module, legalized, fusable_module)]
+every_pass_anywhere = pytest.mark.parametrize(
+    "case", ANYWHERE, ids=[case.name for case in ANYWHERE]
+)
+
+
+@pytest.mark.slow
+@every_pass_anywhere
+def test_a_pass_is_linear_in_the_bindings(case):
+    grown = {kind: growth_of(case, kind, 24) for kind in PROGRAMS}
+    assert {kind: times for kind, times in grown.items() if times > 10} == {}
+
+
+@pytest.mark.long
+@every_pass_anywhere
+@pytest.mark.parametrize("kind", ["operators", "prim_funcs"])
+def test_a_pass_is_linear_to_ten_thousand_bindings(case, kind):
+    assert growth_of(case, kind, 1_250) < 10

@@ -72,6 +72,8 @@ class FuseOps(ModulePass):
     Source: TVM `relax.transform.FuseOps`.
     """
 
+    adds_functions = True
+
     def __init__(self, fuse_opt_level: int = -1) -> None:
         super().__init__()
         self.fuse_opt_level = fuse_opt_level

@@ -68,6 +68,9 @@ class FuseTIR(ModulePass):
     Source: TVM `relax.transform.FuseTIR`.
     """
 
+    changes_signatures = True
+    removes_functions = True
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         primitive = {g: f for g, f in mod.relax_functions().items() if _is_primitive(f)}
         if not primitive:

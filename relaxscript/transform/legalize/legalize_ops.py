@@ -52,6 +52,8 @@ class LegalizeOps(ModulePass):
     Source: TVM `relax.transform.LegalizeOps`.
     """
 
+    adds_functions = True
+
     def __init__(
         self,
         customize_legalize_map: Mapping[str, Legalization] | None = None,

@@ -87,6 +87,7 @@ class CallTIRRewrite(FunctionPass):
     Source: TVM `relax.transform.CallTIRRewrite`.
     """
 
+    changes_signatures = True
     required = ("LowerToOneWorker", "ToNonDataflow", "RemovePurityChecking")
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:

@@ -105,6 +105,7 @@ class LambdaLift(ModulePass):
     Source: TVM `relax.transform.LambdaLift`.
     """
 
+    adds_functions = True
     opt_level = 1
     required = ("Normalize",)
 

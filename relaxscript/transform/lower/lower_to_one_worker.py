@@ -58,6 +58,8 @@ class LowerToOneWorker(ModulePass):
     PrimFunc.
     """
 
+    changes_signatures = True
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         changed = {}
         for var, function in mod.relax_functions().items():

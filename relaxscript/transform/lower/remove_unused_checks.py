@@ -51,6 +51,8 @@ class RemoveUnusedChecks(FunctionPass):
     eliminates almost all checks.
     """
 
+    trusts_checks = True
+
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         return rewrite(func, _trust)
 

@@ -99,6 +99,8 @@ class VMShapeLower(FunctionPass):
     Source: RFC "shape lowering"; TVM `relax.transform.VMShapeLower`.
     """
 
+    changes_signatures = True
+    follows = ("LambdaLift",)
     required = ("ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite")
 
     def __init__(self, *, emit_err_ctx: bool = True) -> None:

@@ -27,6 +27,8 @@ class AttachGlobalSymbol(ModulePass):
     Source: TVM `relax.transform.AttachGlobalSymbol`.
     """
 
+    adds_functions = True
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         private = [
             (var, function)

@@ -35,6 +35,7 @@ from relaxscript.ir.walk import rewrite
 from .context import PassContext, PassInfo
 
 __all__ = [
+    "DECLARATIONS",
     "DataflowBlockPass",
     "FunctionPass",
     "ModulePass",
@@ -50,6 +51,11 @@ __all__ = [
 
 __tracebackhide__ = is_user_error
 
+# The attributes by which a class of passes says what they do beyond the bodies of functions.
+DECLARATIONS = (
+    "changes_signatures", "adds_functions", "removes_functions", "tolerance", "removes_failures",
+    "trusts_checks", "runs_once", "follows",
+)  # fmt: skip
 
 # The passes that the rows at hand have run, which need not run before those that require them.
 _done: ContextVar[frozenset[str]] = ContextVar("relaxscript.passes_done", default=frozenset())
@@ -61,12 +67,49 @@ class Pass(ABC):
     A class says of its passes: their `name`, if it is another than that of the class; the
     `opt_level` that a context must have for them to run in a `Sequential`; and the names of passes
     that are `required` before them, which a call runs first.
+
+    A class also declares what its passes do beyond the bodies of functions. What it does not
+    declare its passes may not do: the laws by which passes are tested hold them to it.
+
+    - `changes_signatures`: functions have other parameters, results or purity.
+    - `adds_functions`: functions are new, or new to those who call from outside.
+    - `removes_functions`: private functions may be gone.
+    - `tolerance`: numbers of the results may differ by that part of them.
+    - `removes_failures`: in dataflow blocks, what nobody uses no longer fails.
+    - `trusts_checks`: results are the same where no check fails, and anything elsewhere.
+    - `runs_once`: a second run may change the program again.
+    - `follows`: these passes come before it where what it gives is lowered further.
     """
 
     name: ClassVar[str] = ""
     opt_level: ClassVar[int] = 0
     required: ClassVar[tuple[str, ...]] = ()
     traceable: ClassVar[bool] = False
+
+    changes_signatures: ClassVar[bool] = False
+    adds_functions: ClassVar[bool] = False
+    removes_functions: ClassVar[bool] = False
+    tolerance: ClassVar[float] = 0.0
+    removes_failures: ClassVar[bool] = False
+    trusts_checks: ClassVar[bool] = False
+    runs_once: ClassVar[bool] = False
+    follows: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def declarations(cls) -> dict[str, Any]:
+        """The declarations of the class; empty where its passes only change bodies."""
+        declared = {name: getattr(cls, name) for name in DECLARATIONS}
+        return {name: value for name, value in declared.items() if value != getattr(Pass, name)}
+
+    def call_as_before(
+        self, before: IRModule, call: Callable[..., Any], name: str, args: Sequence[Any]
+    ) -> Any:
+        """Call a function of the result as that of `before` is called, for what it gives.
+
+        `call(name, *args)` runs a function of the result. A pass after which functions have other
+        names, parameters or results overrides this: so it says how old calls become new ones.
+        """
+        return call(name, *args)
 
     @cached_property
     def info(self) -> PassInfo:

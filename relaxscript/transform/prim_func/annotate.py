@@ -91,6 +91,7 @@ class Filter(PrimFuncPass):
     Raises `TypeError` for what cannot be called. Source: TVM `tir.transform.Filter`.
     """
 
+    removes_functions = True
     name = "tir.Filter"
 
     def __init__(self, fcond: Callable[[PrimFunc], bool]) -> None:

@@ -58,6 +58,8 @@ class DeadCodeElimination(ModulePass):
     name that is no function of the module. Source: TVM `relax.transform.DeadCodeElimination`.
     """
 
+    removes_functions = True
+    removes_failures = True
     opt_level = 1
 
     def __init__(self, entry_functions: Sequence[str] | None = None) -> None:

@@ -80,6 +80,8 @@ class RealizeVDevice(ModulePass):
     `relax.transform.RealizeVDevice`.
     """
 
+    changes_signatures = True
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         return realize_vdevices(mod)
 

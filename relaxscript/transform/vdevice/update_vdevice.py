@@ -40,6 +40,8 @@ class UpdateVDevice(ModulePass):
     Source: TVM `relax.transform.UpdateVDevice`.
     """
 
+    changes_signatures = True
+
     def __init__(self, new_vdevice: VDevice, index: int) -> None:
         if not isinstance(new_vdevice, VDevice):
             raise TypeError(f"`new_vdevice` is a VDevice, not {new_vdevice!r}")

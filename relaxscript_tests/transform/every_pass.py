@@ -1,0 +1,167 @@
+"""Every pass of `relaxscript.transform` and `tir.transform`, and the programs that test it.
+
+A pass that can be made without arguments is here by itself. One that cannot, or that does something
+else with others, has examples in `EXAMPLES`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from relaxscript import tir, transform
+from relaxscript.ir.module import IRModule, VDevice
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.testing.compare import EXECUTORS, Outcome, observe
+from relaxscript.testing.generate.packed_funcs import register_packed
+from relaxscript.testing.inputs import inputs_for
+from relaxscript.testing.programs import random_module
+from relaxscript.transform import Pass
+from relaxscript.transform.pass_infra.passes import find_pass
+from relaxscript_tests import examples
+from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+
+__all__ = ["EXAMPLES", "PASSES", "Case", "Sample", "cases", "needs_examples", "samples"]
+
+# A pass for a module whose `main` is called with these arguments.
+Make = Callable[[IRModule, Sequence[Any]], Pass]
+
+
+class Case(NamedTuple):
+    """A pass and the programs on which the laws ask it."""
+
+    name: str
+    make: Make
+    module: Callable[[int], IRModule] = random_module
+
+    def run(self, mod: IRModule, inputs: Sequence[Any] = ()) -> tuple[Pass, IRModule]:
+        """The pass, and what it makes of a module after those that it follows."""
+        step = self.make(mod, inputs)
+        for earlier in step.follows:
+            mod = find_pass(earlier)(mod)
+        return step, step(mod)
+
+
+def module_on_a_device(seed: int) -> IRModule:
+    """A random module that lists a virtual device."""
+    mod = random_module(seed).clone()
+    mod.update_global_info("vdevice", [VDevice("llvm", 1)])
+    return mod
+
+
+def legalized(seed: int) -> IRModule:
+    """A random module in which operators are loops."""
+    return transform.LegalizeOps()(random_module(seed))
+
+
+def fused(seed: int) -> IRModule:
+    """A random module in which loops are fused, as far as they can."""
+    return transform.FuseOps()(fusable_module(seed))
+
+
+def passes_of(facade: ModuleType) -> Mapping[str, type[Pass]]:
+    """The classes of passes that a facade exports."""
+    names: Sequence[str] = facade.__all__
+    return {
+        name: found
+        for name in names
+        if isinstance(found := getattr(facade, name), type)
+        and issubclass(found, Pass)
+        and not getattr(found, "__abstractmethods__", None)
+    }
+
+
+PASSES: Mapping[str, type[Pass]] = {
+    **passes_of(transform),
+    **{f"tir.{name}": found for name, found in passes_of(tir.transform).items()},
+}
+
+
+def marked(func: PrimFunc) -> PrimFunc:
+    """The PrimFunc with an attribute that says that its buffers share no memory."""
+    if func.attrs is not None and func.attrs.get("tir.noalias"):
+        return func
+    with_mark: PrimFunc = func.with_attr("tir.noalias", True)
+    return with_mark
+
+
+# What passes are made with, beside nothing: by the name of the pass.
+EXAMPLES: Mapping[str, Sequence[Case]] = {
+    "DeadCodeElimination": [
+        Case("of_main", lambda mod, inputs: transform.DeadCodeElimination(["main"])),
+    ],
+    "DecomposeOpsForInference": [
+        Case("of_main", lambda mod, inputs: transform.DecomposeOpsForInference("main")),
+    ],
+    "FuseOps": [Case("of_loops", lambda mod, inputs: transform.FuseOps(), fusable_module)],
+    "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
+    "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
+    "UpdateVDevice": [
+        Case(
+            "llvm_0",
+            lambda mod, inputs: transform.UpdateVDevice(VDevice("llvm", 0), 0),
+            module_on_a_device,
+        ),
+    ],
+    "VMShapeLower": [
+        Case("brief", lambda mod, inputs: transform.VMShapeLower(emit_err_ctx=False)),
+    ],
+    "tir.Apply": [Case("marked", lambda mod, inputs: tir.transform.Apply(marked), legalized)],
+    "tir.BindTarget": [
+        Case("llvm", lambda mod, inputs: tir.transform.BindTarget("llvm"), legalized),
+    ],
+    "tir.Filter": [
+        Case("all", lambda mod, inputs: tir.transform.Filter(lambda func: True), legalized),
+    ],
+}  # fmt: skip
+
+
+def made_without_arguments(found: type[Pass]) -> bool:
+    """True if each parameter of a pass has a default."""
+    parameters = inspect.signature(found).parameters.values()
+    return all(
+        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+    )
+
+
+def needs_examples() -> list[str]:
+    """The passes that no law can ask, since nobody says with what they are made."""
+    return [
+        name
+        for name, found in PASSES.items()
+        if not made_without_arguments(found) and name not in EXAMPLES
+    ]
+
+
+def cases() -> Iterator[Case]:
+    """Every pass as it is made without arguments, and with those of its examples."""
+    for name, found in PASSES.items():
+        if made_without_arguments(found):
+            module = legalized if name.startswith("tir.") else random_module
+            yield Case(name, lambda mod, inputs, found=found: found(), module)  # type: ignore[misc]
+        for case in EXAMPLES.get(name, ()):
+            yield case._replace(name=f"{name}_{case.name}")
+
+
+class Sample(NamedTuple):
+    """A random module, arguments for its `main`, and what the interpreter makes of them."""
+
+    mod: IRModule
+    inputs: Sequence[Any]
+    expected: Outcome
+
+
+@functools.cache
+def _sample(module: Callable[[int], IRModule], seed: int, dataflow: bool) -> Sample:
+    mod = module(seed) if dataflow else transform.ToNonDataflow()(module(seed))
+    inputs = inputs_for(mod["main"], seed)
+    return Sample(mod, inputs, observe(EXECUTORS["interpreter"](mod), "main", inputs))
+
+
+def samples(case: Case, count: int, dataflow: bool = True) -> Iterator[Sample]:
+    """Random modules with what they give; without dataflow blocks where they are not wanted."""
+    register_packed()  # for this test too: whatever one registers is gone after it
+    return (_sample(case.module, seed, dataflow) for seed in range(examples(count)))
