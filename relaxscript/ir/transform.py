@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from relaxscript.transform import (
+    ApplyPassToFunction,
     ModulePass,
     Pass,
     PassContext,
     PassInfo,
+    PrintIR,
     Sequential,
     module_pass,
 )
 
-__all__ = ["ModulePass", "Pass", "PassContext", "PassInfo", "Sequential", "module_pass"]
+__all__ = [
+    "ApplyPassToFunction", "ModulePass", "Pass", "PassContext", "PassInfo", "PrintIR", "Sequential",
+    "module_pass",
+]  # fmt: skip

@@ -41,6 +41,7 @@ from .normalize.normalize_global_var import NormalizeGlobalVar
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .normalize.topological_sort import TopologicalSort
+from .pass_infra.apply_pass_to_function import ApplyPassToFunction
 from .pass_infra.context import PassContext, PassInfo
 from .pass_infra.passes import (
     DataflowBlockPass,
@@ -52,6 +53,8 @@ from .pass_infra.passes import (
     function_pass,
     module_pass,
 )
+from .pass_infra.print_ir import PrintIR
+from .pass_infra.verify_each import VerifyEach
 from .pipeline import (
     default_build_pipeline,
     default_pipeline,
@@ -71,16 +74,16 @@ from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AnnotateTIROpPattern", "AttachGlobalSymbol", "BindParams", "BindSymbolicVars",
-    "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue", "ConvertToDataflow",
-    "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
+    "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachGlobalSymbol", "BindParams",
+    "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
+    "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant",
     "FunctionPass", "FuseOps", "FuseTIR", "InlinePrivateFunctions", "KillAfterLastUse",
     "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
-    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo",
+    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "PrintIR",
     "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
     "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory", "ToNonDataflow",
-    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "dataflowblock_pass",
+    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach", "dataflowblock_pass",
     "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
     "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

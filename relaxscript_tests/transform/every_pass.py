@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from relaxscript import tir, transform
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, Outcome, observe
 from relaxscript.testing.generate.packed_funcs import register_packed
 from relaxscript.testing.inputs import inputs_for
@@ -46,10 +47,25 @@ class Case(NamedTuple):
 
 
 def module_on_a_device(seed: int) -> IRModule:
-    """A random module that lists a virtual device."""
-    mod = random_module(seed).clone()
-    mod.update_global_info("vdevice", [VDevice("llvm", 1)])
-    return mod
+    """A module whose tensors are on a virtual device."""
+    made = from_source(
+        """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, "l2")]})
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32", "llvm:0:l2")):
+        n = T.int64()
+        with R.dataflow():
+            y = R.exp(x)
+            z = R.add(y, x)
+            R.output(z)
+        return z
+"""
+    )
+    assert isinstance(made, IRModule)
+    return made
 
 
 def legalized(seed: int) -> IRModule:
@@ -88,8 +104,14 @@ def marked(func: PrimFunc) -> PrimFunc:
     return with_mark
 
 
+on_functions = transform.ApplyPassToFunction
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
+    "ApplyPassToFunction": [
+        Case("legalize", lambda mod, inputs: on_functions(transform.LegalizeOps(), "main")),
+        Case("remove", lambda mod, inputs: on_functions(transform.DeadCodeElimination(), ".*_0")),
+        Case("fuse", lambda mod, inputs: on_functions(transform.FuseOps(), ".*"), fusable_module),
+    ],
     "DeadCodeElimination": [
         Case("of_main", lambda mod, inputs: transform.DeadCodeElimination(["main"])),
     ],
@@ -101,8 +123,8 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "UpdateVDevice": [
         Case(
-            "llvm_0",
-            lambda mod, inputs: transform.UpdateVDevice(VDevice("llvm", 0), 0),
+            "global",
+            lambda mod, inputs: transform.UpdateVDevice(VDevice("llvm", 0, "global"), 0),
             module_on_a_device,
         ),
     ],

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from relaxscript.errors import VMError
-from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.structural_equality import structural_equal
@@ -20,7 +19,13 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
-from relaxscript.transform import ModulePass, Pass, PassContext, default_build_pipeline
+from relaxscript.transform import (
+    ModulePass,
+    Pass,
+    PassContext,
+    VerifyEach,
+    default_build_pipeline,
+)
 from relaxscript.transform.pass_infra.passes import DECLARATIONS, find_pass
 from relaxscript_tests.growth import growth
 from relaxscript_tests.transform.every_pass import (
@@ -56,9 +61,9 @@ DECLARED = {
     "adds_functions": {"AttachGlobalSymbol", "FuseOps", "LambdaLift", "LegalizeOps"},
     "removes_functions": {"DeadCodeElimination", "FuseTIR", "tir.Filter"},
     "tolerance": set(),
-    "removes_failures": {"DeadCodeElimination"},
+    "changes_failures": {"DeadCodeElimination", "TopologicalSort"},
     "trusts_checks": {"RemoveUnusedChecks"},
-    "runs_once": set(),
+    "runs_once": {"TopologicalSort"},
     "follows": {"VMShapeLower"},
 }  # fmt: skip
 
@@ -73,7 +78,7 @@ def test_a_pass_declares_nothing_unless_it_says_so():
     assert Pass.declarations() == {}
     assert PASSES["DeadCodeElimination"].declarations() == {
         "removes_functions": True,
-        "removes_failures": True,
+        "changes_failures": True,
     }
 
 
@@ -93,7 +98,7 @@ def test_examples_are_of_passes_that_there_are():
 def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(case):
     for sample in samples(case, 200):
         before = sample.mod.script(show_meta=True)
-        with PassContext(instruments=[WellFormedInstrument(validate_before_transform=False)]):
+        with PassContext(instruments=[VerifyEach()]):
             case.run(sample.mod, sample.inputs)
         assert sample.mod.script(show_meta=True) == before
 
@@ -159,7 +164,7 @@ def fails(sample: Sample) -> bool:
 def test_a_pass_keeps_the_meaning_on_every_executor(case, executor):
     for sample in samples(case, 200):
         step = case.make(sample.mod, sample.inputs)
-        if not (fails(sample) and (step.trusts_checks or step.removes_failures)):
+        if not (fails(sample) and (step.trusts_checks or step.changes_failures)):
             check_meaning(case, sample, executor)
 
 

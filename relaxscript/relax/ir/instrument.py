@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from relaxscript.ir import instrument
 from relaxscript.ir.instrument import *  # noqa: F403
+from relaxscript.transform import VerifyEach
 
-__all__ = [*instrument.__all__]
+__all__ = ["VerifyEach", *instrument.__all__]

@@ -69,6 +69,9 @@ class TopologicalSort(FunctionPass):
     Source: TVM `relax.transform.TopologicalSort`.
     """
 
+    changes_failures = True
+    runs_once = True
+
     def __init__(self, order: str = "depth-first", direction: str = "from-inputs") -> None:
         self.order = _one_of("order", order, _ORDERS)
         self.direction = _one_of("direction", direction, _DIRECTIONS)

@@ -24,7 +24,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
-from relaxscript.analysis.well_formedness import REFUSALS, explain_refusal
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
@@ -33,6 +32,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
 
 from .context import PassContext, PassInfo
+from .failures import naming, restoring
 
 __all__ = [
     "DECLARATIONS",
@@ -53,7 +53,7 @@ __tracebackhide__ = is_user_error
 
 # The attributes by which a class of passes says what they do beyond the bodies of functions.
 DECLARATIONS = (
-    "changes_signatures", "adds_functions", "removes_functions", "tolerance", "removes_failures",
+    "changes_signatures", "adds_functions", "removes_functions", "tolerance", "changes_failures",
     "trusts_checks", "runs_once", "follows",
 )  # fmt: skip
 
@@ -75,7 +75,7 @@ class Pass(ABC):
     - `adds_functions`: functions are new, or new to those who call from outside.
     - `removes_functions`: private functions may be gone.
     - `tolerance`: numbers of the results may differ by that part of them.
-    - `removes_failures`: in dataflow blocks, what nobody uses no longer fails.
+    - `changes_failures`: in dataflow blocks, what fails fails in another way, or no longer.
     - `trusts_checks`: results are the same where no check fails, and anything elsewhere.
     - `runs_once`: a second run may change the program again.
     - `follows`: these passes come before it where what it gives is lowered further.
@@ -90,7 +90,7 @@ class Pass(ABC):
     adds_functions: ClassVar[bool] = False
     removes_functions: ClassVar[bool] = False
     tolerance: ClassVar[float] = 0.0
-    removes_failures: ClassVar[bool] = False
+    changes_failures: ClassVar[bool] = False
     trusts_checks: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
     follows: ClassVar[tuple[str, ...]] = ()
@@ -132,10 +132,8 @@ class Pass(ABC):
                 mod = find_pass(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
-        try:
+        with restoring(mod), naming(self, info.name, mod):
             result: Any = self.transform(mod, ctx)
-        except REFUSALS as error:
-            explain_refusal(mod, error)
         if not isinstance(result, IRModule):
             raise _gave(info.name, result, "an IRModule")
         ctx.after(result, info)
@@ -186,7 +184,8 @@ class FunctionPass(Pass):
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         changed = {}
         for var, function in mod.relax_functions().items():
-            result: Any = self.transform_function(function, mod, ctx)
+            with naming(self, self.info.name, mod, var):
+                result: Any = self.transform_function(function, mod, ctx)
             if not isinstance(result, Function):
                 raise _gave(self.info.name, result, "a Function")
             if result is not function:
@@ -211,7 +210,8 @@ class PrimFuncPass(Pass):
         for var, function in mod.functions.items():
             if not isinstance(function, PrimFunc):
                 continue
-            result: Any = self.transform_function(function, mod, ctx)
+            with naming(self, self.info.name, mod, var):
+                result: Any = self.transform_function(function, mod, ctx)
             if result is not None and not isinstance(result, PrimFunc):
                 raise _gave(self.info.name, result, "a PrimFunc")
             if result is not function:

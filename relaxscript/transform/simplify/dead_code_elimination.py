@@ -59,7 +59,7 @@ class DeadCodeElimination(ModulePass):
     """
 
     removes_functions = True
-    removes_failures = True
+    changes_failures = True
     opt_level = 1
 
     def __init__(self, entry_functions: Sequence[str] | None = None) -> None:
