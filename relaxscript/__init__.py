@@ -152,6 +152,7 @@ if TYPE_CHECKING:
         vulkan,
         webgpu,
     )
+    from .script.difference import diff
     from .transform import get_default_pipeline, get_pipeline, register_pipeline
 
 __all__ = [
@@ -236,6 +237,7 @@ __all__ = [
     "cpu",
     "cuda",
     "device",
+    "diff",
     "distributed",
     "dpl",
     "error",
@@ -324,6 +326,7 @@ _LATER = {
     "PyExprMutator": "builder.expr_mutator",
     "PyExprVisitor": "builder.expr_functor",
     "DataflowBlockRewrite": "dpl.binding_rewrite",
+    "diff": "script.difference",
     "instrument": "ir",
     **dict.fromkeys(
         (

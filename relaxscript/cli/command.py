@@ -102,6 +102,11 @@ def command_line() -> CommandParser:
     show.add_argument(
         "--no-annotations", action="store_true", help="leave out the types of the bindings"
     )
+    show.add_argument(
+        "--passes", metavar="NAMES", default="",
+        help='what passes make of it: "FoldConstant,FuseOps", or the name of a pipeline',
+    )  # fmt: skip
+    show.add_argument("--diff", action="store_true", help="show what the passes change")
 
     saved = commands.add_parser("inspect", help="show what a saved program holds, not running it")
     saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
@@ -135,7 +140,11 @@ def carry_out(args: argparse.Namespace) -> int:
         case "print":
             from .print import print_scripts
 
-            return print_scripts(args.file, args.name, annotations=not args.no_annotations)
+            passes = [name.strip() for name in args.passes.split(",") if name.strip()]
+            return print_scripts(
+                args.file, args.name, annotations=not args.no_annotations, passes=passes,
+                changes=args.diff,
+            )  # fmt: skip
         case "inspect":
             from .inspect import inspect_file
 

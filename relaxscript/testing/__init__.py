@@ -8,14 +8,18 @@ whether the executors agree. `dump_ast` shows the nodes of a program.
 from __future__ import annotations
 
 from .ast_printer import ASTPrinter, dump_ast
+from .bisect import bisect
 from .compare import assert_allclose
+from .reduce import reduce
 from .rejected import check_rejected, diagnostics_of, rejected
 
 __all__ = [
     "ASTPrinter",
     "assert_allclose",
+    "bisect",
     "check_rejected",
     "diagnostics_of",
     "dump_ast",
+    "reduce",
     "rejected",
 ]

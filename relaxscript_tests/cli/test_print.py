@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.cli import main
-from relaxscript.ir import structural_equal
+from relaxscript.ir import IRModule, structural_equal
 from relaxscript.script import from_source
 from relaxscript_tests.cli.programs import BAD, GOOD, IMPORTS, MODULE
 
@@ -103,3 +103,62 @@ def test_a_function_of_a_module_with_mistakes_leads_to_these(file, capsys):
 def test_a_file_that_cannot_be_read_makes_two(capsys):
     assert main(["print", "missing.py"]) == 2
     assert "error[RX0701]: cannot read `missing.py`" in capsys.readouterr().err
+
+
+def test_what_passes_make_of_a_script_is_printed(file, capsys):
+    assert main(["print", "--passes", "Normalize, LegalizeOps", file(MODULE)]) == 0
+    out = capsys.readouterr().out
+    assert "@T.prim_func" in out
+    assert "R.exp" not in out
+    assert isinstance(from_source(out), IRModule)
+
+
+def test_a_pipeline_is_named_like_a_pass(file, capsys):
+    assert main(["print", "--passes", "zero", file(MODULE)]) == 0
+    assert "@T.prim_func" in capsys.readouterr().out
+
+
+def test_one_function_is_chosen_of_what_passes_make(file, capsys):
+    assert main(["print", "--passes", "LegalizeOps", file(MODULE), "Pair.main"]) == 0
+    out = capsys.readouterr().out
+    assert "R.call_tir" in out
+    assert "@T.prim_func" not in out
+
+
+def test_a_function_that_passes_remove_is_said_to_be_gone(file, capsys):
+    text = MODULE.replace("@R.function", "@R.function(private=True)", 1).replace(
+        "cls.twice", "R.exp"
+    )
+    assert main(["print", "--passes", "DeadCodeElimination", file(text), "Pair.twice"]) == 2
+    err = capsys.readouterr().err
+    assert "after DeadCodeElimination the module has no function `twice`" in err
+    assert "there are: main" in err
+
+
+def test_a_function_alone_is_a_module_to_passes(file, capsys):
+    assert main(["print", "--passes", "LegalizeOps", file(GOOD), "twice"]) == 0
+    assert "@T.prim_func" in capsys.readouterr().out
+
+
+def test_what_passes_change_is_shown_as_a_difference(file, capsys):
+    assert main(["print", "--passes", "LegalizeOps", "--diff", file(MODULE), "Pair.main"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("@@ -")
+    assert "\n-" in out
+    assert "R.call_tir" in out
+    assert main(["print", "--diff", file(GOOD)]) == 0
+    assert capsys.readouterr().out == "both print the same\n"
+
+
+def test_an_unknown_pass_is_refused_with_the_nearest_name(file, capsys):
+    assert main(["print", "--passes", "LegalizeOp", file(MODULE)]) == 2
+    err = capsys.readouterr().err
+    assert 'there is no pass "LegalizeOp"' in err
+    assert 'did you mean "LegalizeOps"?' in err
+
+
+def test_a_pass_that_is_made_with_arguments_is_refused(file, capsys):
+    assert main(["print", "--passes", "UpdateVDevice", file(MODULE)]) == 2
+    err = capsys.readouterr().err
+    assert "the pass `UpdateVDevice` is made with arguments" in err
+    assert "make it in Python: `UpdateVDevice(new_vdevice, index)`" in err

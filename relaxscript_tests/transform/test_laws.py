@@ -55,8 +55,8 @@ every_pass_and_row = pytest.mark.parametrize(
 
 DECLARED = {
     "changes_signatures": {
-        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice", "UpdateVDevice",
-        "VMShapeLower",
+        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
+        "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {"AttachGlobalSymbol", "FuseOps", "LambdaLift", "LegalizeOps"},
     "removes_functions": {"DeadCodeElimination", "FuseTIR", "tir.Filter"},

@@ -103,6 +103,7 @@ class StaticPlanBlockMemory(ModulePass):
     are no variables of the function. Source: TVM `relax.transform.StaticPlanBlockMemory`.
     """
 
+    changes_signatures = True
     required = ("CallTIRRewrite",)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:

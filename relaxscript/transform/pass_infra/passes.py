@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import cached_property
 from importlib import import_module
+from inspect import signature
 from typing import Any, ClassVar
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
@@ -150,16 +151,27 @@ class Pass(ABC):
 def find_pass(name: str) -> Pass:
     """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize".
 
-    Raises `DiagnosticError` (RX0703) where there is none.
+    Raises `DiagnosticError` (RX0703) where there is none, or none without arguments.
     """
     package = import_module("relaxscript.transform")
     short = name.rpartition(".")[2]
     found = getattr(package, short, None)
     if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__:
+        _require_no_arguments(short, found)
         return found()
     near = nearest(short, [n for n in package.__all__ if n[0].isupper()])
     help = did_you_mean(near, quote='"')
     raise DiagnosticError(Diagnostic("RX0703", f'there is no pass "{name}"', None, help=help))
+
+
+def _require_no_arguments(name: str, found: type[Pass]) -> None:
+    """Refuse a pass by its name alone where it is made with arguments."""
+    parameters = signature(found).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+    if needed:
+        message = f"the pass `{name}` is made with arguments, which its name does not give"
+        help = f"make it in Python: `{name}({', '.join(needed)})`"
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
 def _gave(name: str, result: object, wanted: str) -> DiagnosticError:
