@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from relaxscript import tir, transform
 from relaxscript.ir.module import IRModule, VDevice
+from relaxscript.ir.prim import IntImm, Var as ShapeVar
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, Outcome, observe
@@ -104,6 +108,31 @@ def marked(func: PrimFunc) -> PrimFunc:
     return with_mark
 
 
+def first_bound(mod: IRModule, inputs: Sequence[Any]) -> Pass:
+    """The first tensor that `main` is given, bound where its shape is a row of numbers."""
+    for param, value in zip(mod["main"].params, inputs):
+        info = param.struct_info
+        if isinstance(info, TensorStructInfo) and info.vdevice is None and is_static(info):
+            return transform.BindParams("main", {param: value})
+    return transform.BindParams("main", {})
+
+
+def is_static(info: TensorStructInfo) -> bool:
+    """True if each dimension is a number."""
+    dims = getattr(info.shape, "values", [None])
+    return all(isinstance(dim, IntImm) for dim in dims)
+
+
+def first_size_bound(mod: IRModule, inputs: Sequence[Any]) -> Pass:
+    """The first shape variable of a tensor that `main` is given, bound to what it is there."""
+    for param, value in zip(mod["main"].params, inputs):
+        dims = getattr(getattr(param.struct_info, "shape", None), "values", ())
+        for place, dim in enumerate(dims):
+            if isinstance(dim, ShapeVar) and isinstance(value, np.ndarray):
+                return transform.BindSymbolicVars({dim: value.shape[place]}, "main")
+    return transform.BindSymbolicVars({}, "main")
+
+
 on_functions = transform.ApplyPassToFunction
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
@@ -112,6 +141,8 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("remove", lambda mod, inputs: on_functions(transform.DeadCodeElimination(), ".*_0")),
         Case("fuse", lambda mod, inputs: on_functions(transform.FuseOps(), ".*"), fusable_module),
     ],
+    "BindParams": [Case("first", first_bound)],
+    "BindSymbolicVars": [Case("first", first_size_bound)],
     "DeadCodeElimination": [
         Case("of_main", lambda mod, inputs: transform.DeadCodeElimination(["main"])),
     ],

@@ -55,15 +55,17 @@ every_pass_and_row = pytest.mark.parametrize(
 
 DECLARED = {
     "changes_signatures": {
-        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
-        "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
+        "BindParams", "BindSymbolicVars", "CallTIRRewrite", "FuseTIR", "LowerToOneWorker",
+        "RealizeVDevice", "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {"AttachGlobalSymbol", "FuseOps", "LambdaLift", "LegalizeOps"},
-    "removes_functions": {"DeadCodeElimination", "FuseTIR", "tir.Filter"},
+    "removes_functions": {
+        "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions", "tir.Filter",
+    },
     "tolerance": set(),
     "changes_failures": {"DeadCodeElimination", "TopologicalSort"},
     "trusts_checks": {"RemoveUnusedChecks"},
-    "runs_once": {"TopologicalSort"},
+    "runs_once": {"BindParams", "BindSymbolicVars", "TopologicalSort"},
     "follows": {"VMShapeLower"},
 }  # fmt: skip
 

@@ -40,6 +40,8 @@ class InlinePrivateFunctions(ModulePass):
     Source: TVM `relax.transform.InlinePrivateFunctions`.
     """
 
+    removes_functions = True
+
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         recursive = {var.name_hint for group in detect_recursion(mod) for var in group}
         functions = mod.relax_functions()

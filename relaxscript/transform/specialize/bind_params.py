@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.builder import bind_params
@@ -41,6 +41,9 @@ class BindParams(ModulePass):
     fit no more are refused as well. Source: TVM `relax.transform.BindParams`.
     """
 
+    changes_signatures = True
+    runs_once = True
+
     def __init__(self, func_name: str, params: Mapping[Any, Any]) -> None:
         self.func_name = func_name
         self.params = params
@@ -48,3 +51,13 @@ class BindParams(ModulePass):
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         var = global_var_named(mod, self.func_name, self.info.name, relax_only=True)
         return with_function(mod, var, bind_params(mod[var], self.params, mod))
+
+    def call_as_before(
+        self, before: IRModule, call: Callable[..., Any], name: str, args: Sequence[Any]
+    ) -> Any:
+        """Call the function without the arguments that are bound."""
+        if name == self.func_name:
+            bound = {getattr(key, "name_hint", key) for key in self.params}
+            params = before[name].params
+            args = [arg for arg, param in zip(args, params) if param.name_hint not in bound]
+        return call(name, *args)

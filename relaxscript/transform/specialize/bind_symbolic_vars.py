@@ -44,6 +44,8 @@ class BindSymbolicVars(ModulePass):
     `Function.bind_symbolic_vars` does. Source: TVM `relax.transform.BindSymbolicVars`.
     """
 
+    changes_signatures = True
+    runs_once = True
     opt_level = 1
 
     def __init__(self, binding_map: Mapping[Any, Any], func_name: str | None = None) -> None:
