@@ -109,8 +109,8 @@ def marked(func: PrimFunc) -> PrimFunc:
 
 
 def first_bound(mod: IRModule, inputs: Sequence[Any]) -> Pass:
-    """The first tensor that `main` is given, bound where its shape is a row of numbers."""
-    for param, value in zip(mod["main"].params, inputs):
+    """The first tensor of known shape that `main` is given; none where it may write into it."""
+    for param, value in zip(mod["main"].params, inputs if mod["main"].is_pure else ()):
         info = param.struct_info
         if isinstance(info, TensorStructInfo) and info.vdevice is None and is_static(info):
             return transform.BindParams("main", {param: value})

@@ -57,7 +57,9 @@ class BindParams(ModulePass):
     ) -> Any:
         """Call the function without the arguments that are bound."""
         if name == self.func_name:
-            bound = {getattr(key, "name_hint", key) for key in self.params}
-            params = before[name].params
-            args = [arg for arg, param in zip(args, params) if param.name_hint not in bound]
+            args = [
+                arg
+                for arg, param in zip(args, before[name].params)
+                if param not in self.params and param.name_hint not in self.params
+            ]
         return call(name, *args)
