@@ -16,7 +16,7 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
-from relaxscript.ir.walk import rewrite
+from relaxscript.ir.walk import rewrite_compounds
 from relaxscript.op import Operator, Trait, memory, traits_of, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -83,7 +83,7 @@ class KillAfterLastUse(FunctionPass):
                     written.append(VarBinding.make(Var.make("_", _UNIT), kill, span=binding.span))
             return node.replace(bindings=tuple(written))
 
-        return rewrite(func, block)
+        return rewrite_compounds(func, block)
 
 
 def _killer(value: Expr, context: Context) -> Operator:

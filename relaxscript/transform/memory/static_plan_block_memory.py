@@ -36,7 +36,7 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import ObjectStructInfo
-from relaxscript.ir.walk import compounds, mentioned, rewrite
+from relaxscript.ir.walk import compounds, mentioned, rewrite_compounds
 from relaxscript.op import builtin, memory
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -314,4 +314,4 @@ def _write(function: Function, plan: _Plan) -> Function:
             written.append(VarBinding.make(binding.var, cut, span=span))
         return node.replace(bindings=tuple(written))
 
-    return rewrite(function, block)
+    return rewrite_compounds(function, block)
