@@ -51,6 +51,12 @@ def python_files(folder: str) -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
 
 
+@functools.lru_cache(maxsize=4)
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """All nodes of a text. The last few are kept, since a check asks for those of a file again."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def module_of(path: str) -> str:
     """`relaxscript/ir/node.py` is `relaxscript.ir.node`; an `__init__.py` is its folder."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -139,7 +145,7 @@ def home_of(path: str, node: ast.ImportFrom) -> str:
 
 def imports_of_ours(path: str, text: str) -> Iterator[tuple[int, str, str]]:
     """Every import of our own modules, wherever it stands: line, module, name taken from it."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         match node:
             case ast.Import(names=names):
                 found = [(alias.name, "") for alias in names]
@@ -196,7 +202,7 @@ def names_of_ours(path: str, text: str) -> set[str]:
     lines = {line for line, _, _ in imports_of_ours(path, text)}
     return {
         alias.asname or alias.name.split(".")[0]
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in lines
         for alias in node.names
     }
@@ -211,7 +217,7 @@ def private_uses(files: Mapping[str, str]) -> list[str]:
         ours = names_of_ours(path, text)
         problems += [
             f"{path}:{node.lineno}: uses the private `{ast.unparse(node)}`"
-            for node in ast.walk(ast.parse(text))
+            for node in nodes_of(text)
             if isinstance(node, ast.Attribute) and is_private(node.attr) and root_of(node) in ours
         ]
     return problems
@@ -272,7 +278,7 @@ def oversized(files: Mapping[str, str]) -> list[str]:
         lines = len(text.splitlines())
         if lines > FILE_LINES:
             problems.append(f"{path} has {lines} lines")
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 size = (node.end_lineno or node.lineno) - node.lineno + 1
                 if size > FUNCTION_LINES:
@@ -361,7 +367,7 @@ def taken_over(path: str, text: str, star: Callable[[str], Iterable[str]]) -> se
     lines = {line for line, _, name in imports_of_ours(path, text) if line in top and name != "*"}
     names = {
         alias.asname or alias.name
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.ImportFrom) and node.lineno in lines
         for alias in node.names
     }
@@ -465,7 +471,7 @@ def offers_of_their_own(files: Mapping[str, str]) -> list[str]:
         f"{path}:{node.lineno}: says what was meant in words of its own"
         for path, text in files.items()
         if not path.startswith(OFFERING)
-        for statement in ast.walk(ast.parse(text))
+        for statement in nodes_of(text)
         for node in ast.iter_child_nodes(statement)
         if isinstance(node, ast.Constant) and not isinstance(statement, ast.Expr)
         if isinstance(node.value, str) and OFFER.search(node.value)
@@ -483,7 +489,7 @@ def named_operators(files: Mapping[str, str], operators: Iterable[str]) -> list[
         f"{path}:{node.lineno}: names `{node.value}`; ask for a trait, or import the operator"
         for path, text in files.items()
         if not path.startswith((f"{PACKAGE}/op/", f"{PACKAGE}/opdef/"))
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.scalar_functions import FUNCTIONS, min_value
@@ -13,6 +14,7 @@ from .element import expm1, logistic, maximum, minimum, negative, select, widen,
 
 __all__ = ["gelu", "gelu_tanh", "leaky_relu", "prelu", "relu", "selu", "silu", "softplus"]
 
+FLOAT32 = DataType("float32")
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
 
@@ -30,7 +32,9 @@ def leaky_relu(x: PrimExpr, alpha: float) -> PrimExpr:
 
 def prelu(x: PrimExpr, slope: PrimExpr) -> PrimExpr:
     """`x` where it is above 0, `slope * x` elsewhere."""
-    return select(x > const(0, x.dtype), x, x * slope)
+    # Not every narrow format has a 0 to compare with.
+    wide = x if x.dtype.bits >= 32 else prim.cast(x, FLOAT32)
+    return select(wide > 0.0, x, x * slope)
 
 
 @widen

@@ -28,7 +28,10 @@ NOTHING = "nothing can match this pattern: "
 
 
 def test_an_unknown_operator_is_refused_with_the_nearest_there_is():
-    mistake = mistake_of(lambda: is_op("relax.nn.rleu"))
+    def misspelt():
+        return is_op("relax.nn.rleu")
+
+    mistake = mistake_of(misspelt)
     assert (mistake.code, mistake.message) == ("RX0101", "there is no operator `relax.nn.rleu`")
     assert mistake.help == "did you mean `relax.nn.relu`?"
     assert mistake.span is not None

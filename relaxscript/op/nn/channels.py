@@ -45,7 +45,9 @@ def prelu(data: Tensor, alpha: Tensor, axis: int = 1) -> Tensor:
     """`x` where it is above 0, else `x` times the `alpha` of its place along `axis`."""
     shape = [1] * data.ndim
     shape[axis] = alpha.size
-    return np.where(data > 0, data, data * alpha.reshape(shape))
+    # Not every narrow format has a 0 to compare with.
+    wide = data if data.dtype.itemsize >= 4 else data.astype(np.float32)
+    return np.where(wide > 0, data, data * alpha.reshape(shape))
 
 
 @prelu.infer_rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 import relaxscript.op as R
@@ -16,6 +17,9 @@ def test_each_channel_has_a_slope() -> None:
     slopes = np.array([0.5, 0.25])
     assert R.nn.prelu(data, slopes).tolist() == [[-0.5, 2], [-1.5, -1]]
     assert R.nn.prelu(data, slopes, 0).tolist() == [[-0.5, 2], [-0.75, -1]]
+    # A format without 0 has only elements above it.
+    powers = np.array([[1, 2]], ml_dtypes.float8_e8m0fnu)
+    assert R.nn.prelu(powers, np.array([4, 4], powers.dtype)).astype("float32").tolist() == [[1, 2]]
     assert result(R.nn.prelu, X, tensor(4)) == "(n, 4, h, 5) float32"
     assert refused(R.nn.prelu, X, tensor(3)).fact == "has 3 elements"
     assert refused(R.nn.prelu, X, tensor(4, 1)).fact == "has shape (4, 1)"
