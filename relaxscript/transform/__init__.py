@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
+from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
 from .fuse.fuse_tir import FuseTIR
+from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
 from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
@@ -77,11 +79,12 @@ __all__ = [
     "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachGlobalSymbol", "BindParams",
     "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
-    "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr", "FoldConstant",
-    "FunctionPass", "FuseOps", "FuseTIR", "InlinePrivateFunctions", "KillAfterLastUse",
-    "LambdaLift", "LegalizeOps", "LowerAllocTensor", "LowerRuntimeBuiltin", "LowerToOneWorker",
-    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "PrintIR",
-    "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
+    "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
+    "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
+    "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
+    "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "NormalizeGlobalVar",
+    "Pass", "PassContext", "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice",
+    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
     "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory", "ToNonDataflow",
     "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach", "dataflowblock_pass",
     "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",

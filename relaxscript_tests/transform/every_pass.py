@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxscript import tir, transform
+from relaxscript.dpl import wildcard
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.prim import IntImm, Var as ShapeVar
 from relaxscript.ir.struct_info import TensorStructInfo
@@ -133,6 +134,9 @@ def first_size_bound(mod: IRModule, inputs: Sequence[Any]) -> Pass:
     return transform.BindSymbolicVars({}, "main")
 
 
+# Any call, and one whose first argument is another.
+_CALL = ("law.one", wildcard()(varg_default_wildcard=True))
+_CALL_OF_CALL = ("law.two", wildcard()(_CALL[1], varg_default_wildcard=True))
 on_functions = transform.ApplyPassToFunction
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
@@ -150,6 +154,15 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("of_main", lambda mod, inputs: transform.DecomposeOpsForInference("main")),
     ],
     "FuseOps": [Case("of_loops", lambda mod, inputs: transform.FuseOps(), fusable_module)],
+    "FuseOpsByPattern": [
+        Case("calls", lambda mod, inputs: transform.FuseOpsByPattern([_CALL_OF_CALL, _CALL])),
+        Case(
+            "for_codegen",
+            lambda mod, inputs: transform.FuseOpsByPattern(
+                [_CALL_OF_CALL], bind_constants=False, annotate_codegen=True
+            ),
+        ),
+    ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "UpdateVDevice": [

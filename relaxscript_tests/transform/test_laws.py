@@ -58,7 +58,9 @@ DECLARED = {
         "BindParams", "BindSymbolicVars", "CallTIRRewrite", "FuseTIR", "LowerToOneWorker",
         "RealizeVDevice", "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
-    "adds_functions": {"AttachGlobalSymbol", "FuseOps", "LambdaLift", "LegalizeOps"},
+    "adds_functions": {
+        "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern", "LambdaLift", "LegalizeOps",
+    },
     "removes_functions": {
         "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions", "tir.Filter",
     },

@@ -35,7 +35,7 @@ from .fused_function import FusedFunctions
 from .grouping import group_bindings
 from .tir_calls import TIRCall, TIRCalls
 
-__all__ = ["FuseOps"]
+__all__ = ["FuseOps", "holds_back"]
 
 _MOST = 256
 
@@ -160,7 +160,7 @@ class _Fusing:
                     pattern = OpPattern.OPAQUE
             else:
                 call, used = None, _used(binding)
-            passes = call is not None or not _holds_back(binding)
+            passes = call is not None or not holds_back(binding)
             if not passes:
                 stretch += 1
             number = graph.add(pattern)
@@ -207,7 +207,7 @@ def _used(binding: Binding) -> Sequence[Node]:
     return used
 
 
-def _holds_back(binding: Binding) -> bool:
+def holds_back(binding: Binding) -> bool:
     """True for a check, and for a call that is checked or changes what others read."""
     if isinstance(binding, MatchCast):
         return True

@@ -35,6 +35,7 @@ from relaxscript.ir.walk import free_vars, substitute
 from relaxscript.op.calls import call_tir
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
+from .function_names import FunctionNames
 from .tir_calls import TIRCall
 
 __all__ = ["FusedFunctions", "Member"]
@@ -43,7 +44,6 @@ __all__ = ["FusedFunctions", "Member"]
 Member = tuple[Binding, TIRCall | None]
 
 _PRIMITIVE = Attrs({"Primitive": True})
-_LONGEST_NAME = 200
 
 
 class FusedFunctions:
@@ -51,8 +51,7 @@ class FusedFunctions:
 
     def __init__(self, mod: IRModule) -> None:
         self.made: dict[GlobalVar, Function] = {}
-        self._taken = {gvar.name_hint for gvar in mod.functions}
-        self._counts: dict[str, int] = {}
+        self._names = FunctionNames(mod)
         self._known: dict[Hashable, GlobalVar] = {}
 
     def call(self, group: Sequence[Member]) -> Binding:
@@ -60,7 +59,8 @@ class FusedFunctions:
         key = _GroupKey(group)
         gvar = self._known.get(key.key)
         if gvar is None:
-            gvar = GlobalVar.make(self._name(group))
+            parts = [call.gvar.name_hint for _, call in group if call is not None]
+            gvar = GlobalVar.make(self._names.fused(parts))
             self.made[gvar] = _function(group, key)
             self._known[key.key] = gvar
         last = group[-1][0]
@@ -70,24 +70,6 @@ class FusedFunctions:
         call = Call.make(gvar, tuple(args), span=last.value.span)
         remember_struct_info(call, key.result)
         return VarBinding.make(last.var, call, span=last.span)
-
-    def _name(self, group: Sequence[Member]) -> str:
-        """`fused_add_multiply`; a name that is too long says how many functions it leaves out."""
-        parts = [call.gvar.name_hint for _, call in group if call is not None]
-        wanted, length = "fused", len("fused")
-        for number, part in enumerate(parts):
-            length += 1 + len(part)
-            if number and length > _LONGEST_NAME:
-                wanted += f"_and_{len(parts) - number}_more"
-                break
-            wanted += f"_{part}"
-        name, number = wanted, self._counts.get(wanted, 0)
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}{number}"
-        self._counts[wanted] = number
-        self._taken.add(name)
-        return name
 
 
 class _GroupKey:

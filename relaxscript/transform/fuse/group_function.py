@@ -1,0 +1,171 @@
+"""Functions of groups of bindings, whatever these compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+    remember_struct_info,
+)
+from relaxscript.ir.renaming import copy_with_new_vars
+from relaxscript.ir.struct_info import ShapeStructInfo
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.ir.structural_hashing import structural_hash
+from relaxscript.ir.walk import free_vars, rewrite, substitute
+from relaxscript.op.calls import call_tir
+from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+
+from .function_names import FunctionNames
+
+__all__ = ["GroupFunctions", "group_function", "is_group"]
+
+
+class GroupFunctions:
+    """The functions of groups, one for all groups that are the same: `made` has the new ones."""
+
+    def __init__(self, mod: IRModule) -> None:
+        self.made: dict[GlobalVar, Function] = {}
+        self.names = FunctionNames(mod)
+        # The functions of groups that there are, which are in no other group.
+        self.names_of_groups = {
+            gvar.name_hint for gvar, func in mod.relax_functions().items() if is_group(func)
+        }
+        self._known: dict[int, list[tuple[Function, GlobalVar]]] = {}
+
+    def name(self, group: Sequence[Binding]) -> str:
+        """A name for the function of a group: that of what it calls."""
+        values = [b.value for b in group]
+        return self.names.fused([_callee(v) for v in values if isinstance(v, Call)])
+
+    def known(self, function: Function) -> GlobalVar | None:
+        """The name of the same function, where there is one."""
+        same = self._known.get(structural_hash(function), ())
+        return next((gvar for other, gvar in same if structural_equal(other, function)), None)
+
+    def add(self, function: Function, name: str, written: Function | None = None) -> GlobalVar:
+        """Add a new function under a new name, or what is `written` for it."""
+        gvar = GlobalVar.make(name)
+        self._known.setdefault(structural_hash(function), []).append((function, gvar))
+        self.made[gvar] = written or function
+        self.names_of_groups.add(name)
+        return gvar
+
+
+def is_group(func: Function) -> bool:
+    """True if a function is what fusion made of a group."""
+    return any(key in (func.attrs or Attrs()) for key in ("Primitive", "Composite", "Codegen"))
+
+
+def _callee(call: Call) -> str:
+    """The callee of a call, as a part of a name."""
+    callee: Expr = call.op
+    if callee == call_tir.op:
+        callee = call.args[0]
+    if isinstance(callee, GlobalVar):
+        return callee.name_hint.removeprefix("fused_")
+    return callee.name.replace(".", "_") if isinstance(callee, Op) else "call"
+
+
+def group_function(
+    group: Sequence[Binding],
+    outputs: Sequence[Var],
+    attrs: Mapping[str, Any],
+    lifts_constants: bool = False,
+) -> tuple[Function, tuple[Expr, ...]]:
+    """The function of some bindings, and the arguments that it is called with.
+
+    It returns the value of the only output, or a tuple of them. With `lifts_constants` constants
+    are arguments too. Shape variables that no argument tells come last, as a shape.
+    """
+    params = _parameters(group, lifts_constants)
+    renamed = {a: p for a, p in params.items() if a is not p and isinstance(a, Var)}
+    lifted = {a: p for a, p in params.items() if not isinstance(a, Var)}
+    bindings: list[Binding] = []
+    results = set(outputs)
+    for binding in group:
+        value, var = binding.value, binding.var
+        if lifted:
+            value = rewrite(value, lambda n: lifted.get(n) if isinstance(n, Constant) else None)
+        if renamed:
+            value = substitute(value, renamed)
+        remember_struct_info(value, var.struct_info)
+        if var in results or not isinstance(var, DataflowVar):
+            kind, name = (Var, "gv") if var in results else (DataflowVar, var.name_hint)
+            renamed[var] = kind.make(name, var.struct_info, span=var.span)
+            var = renamed[var]
+        bindings.append(VarBinding.make(var, value, span=binding.span))
+    fields = tuple([renamed[var] for var in outputs])
+    if len(fields) > 1:
+        held = Tuple.make(fields)
+        info = struct_info_of_leaf(held)
+        result = Var.make("gv", info)
+        bindings.append(VarBinding.make(result, held))
+    else:
+        result = fields[0]
+    body = SeqExpr.make((DataflowBlock.make(tuple(bindings)),), result)
+    made = Function.make(
+        tuple(params.values()), body, result.struct_info, True, Attrs(dict(attrs))
+    )  # fmt: skip
+    args = tuple(params)
+    passed = [v for v in free_vars(made) if isinstance(v, PrimVar)]
+    if passed:
+        shape = ShapeExpr.make(tuple(passed))
+        sizes = Var.make("tir_vars", ShapeStructInfo.make(shape.values, len(passed)))
+        made, args = made.replace(params=(*made.params, sizes)), (*args, shape)
+    return copy_with_new_vars(made), args
+
+
+def _parameters(group: Sequence[Binding], lifts_constants: bool) -> dict[Expr, Var]:
+    """The parameters for all that a group takes from outside, in the order of its first use."""
+    params: dict[Expr, Var] = {}
+    inside: set[Expr] = set()
+    constants = 0
+    for binding in group:
+        for operand in _operands(binding.value):
+            if operand in inside or operand in params:
+                continue
+            if isinstance(operand, DataflowVar):
+                name, info = operand.name_hint, operand.struct_info
+                params[operand] = Var.make(name, info, span=operand.span)
+            elif isinstance(operand, Var):
+                params[operand] = operand
+            elif lifts_constants:
+                info = struct_info_of_leaf(operand)
+                params[operand] = Var.make(f"param_{constants}", info, span=operand.span)
+                constants += 1
+        inside.add(binding.var)
+    return params
+
+
+def _operands(value: Expr) -> Iterator[Expr]:
+    """The variables and constants of a value, in their order."""
+    stack: list[Expr] = [value]
+    while stack:
+        match stack.pop():
+            case Call(op=op, args=args):
+                stack += [*reversed(args), op]
+            case Tuple(fields=fields):
+                stack += reversed(fields)
+            case TupleGetItem(tuple_value=held):
+                stack.append(held)
+            case Var() | Constant() as leaf:
+                yield leaf
