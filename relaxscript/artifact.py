@@ -110,6 +110,11 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         help = "save what `rx.build(module)` gives"
         raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     module, target = origin
+    if module.external_mods:
+        symbols = ", ".join(f"`{name}`" for made in module.external_mods for name in made)
+        message = f"functions of code generators are not saved, and the program has {symbols}"
+        help = "save the module before `RunCodegen`, and run it on what you load"
+        raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     content = _archive_bytes(normalize_module(realize_vdevices(module)), target)
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import partial
 from importlib.util import find_spec
 from operator import is_not
 from typing import Any
@@ -36,6 +37,7 @@ from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
 from .ir.walk import MOST_PARTS, post_order, rewrite, size_when_written, substitute, walk
 from .runtime import Device, Executable, VirtualMachine
+from .runtime.coercion import call_packed
 from .runtime.values import to_tensor
 from .script.collector import collector_paused
 from .sinfo import (
@@ -124,7 +126,7 @@ def build(
         lowered = run_pipeline(
             lowered, tir_pipeline, "tir_pipeline", {"default": _nothing}, ["default"]
         )
-        executable = codegen(lowered, _kernels(lowered, made_for))
+        executable = codegen(lowered, _kernels(lowered, made_for)).link(_external(lowered))
     executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
     return executable
 
@@ -301,6 +303,19 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
         if isinstance(function, tir.PrimFunc)
     }
     return backend_for(target).kernels(functions, module, target)
+
+
+def _external(module: IRModule) -> dict[str, Callable[..., Any]]:
+    """The functions that code generators made, called as packed functions are."""
+    return {
+        symbol: partial(_call_external, symbol, function)
+        for made in module.external_mods
+        for symbol, function in made.items()
+    }
+
+
+def _call_external(symbol: str, function: Callable[..., Any], *args: Any) -> Any:
+    return call_packed(symbol, function, args)
 
 
 def _evaluators(

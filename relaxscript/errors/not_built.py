@@ -33,7 +33,6 @@ _PACKAGE = {
 }
 _RELAX = {
     "frontend": _FRONTENDS,
-    "backend": '`relax.build` compiles for this computer; its target is "llvm" or "reference"',
 }
 _TRAINING_STEP = "write the step of the training as a function of its own"
 _TRAINING = {

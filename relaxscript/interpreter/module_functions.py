@@ -45,4 +45,7 @@ def extern_function(module: IRModule, symbol: str) -> PackedFunc:
         return PackedFunc(symbol, make_closure)
     if symbol in BUILTINS:
         return PackedFunc(symbol, BUILTINS[symbol])
+    for made in module.external_mods:
+        if symbol in made:
+            return PackedFunc(symbol, made[symbol])
     return get_global_func(symbol)

@@ -7,7 +7,7 @@ that shares nothing mutable. Passes never update the module they were given.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from relaxscript.errors import meant_hint, nearest
@@ -54,6 +54,9 @@ class IRModule(Displayable):
         self.functions: dict[GlobalVar, ModuleFunction] = {}
         self.attrs: Attrs | None = Attrs(attrs) if attrs else None
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
+        # What code generators made, callables by the names that the program calls them by. They are
+        # no part of what the module says: a script has the names only.
+        self.external_mods: tuple[Mapping[str, Callable[..., Any]], ...] = ()
         self.span = span
         self.__name__ = name
         for key, values in _mapping("global_infos", global_infos).items():
@@ -200,6 +203,7 @@ class IRModule(Displayable):
     def clone(self) -> IRModule:
         """A copy; functions are shared, since they are frozen."""
         made = IRModule(None, self.attrs, self.global_infos, self.span, self.__name__)
+        made.external_mods = self.external_mods
         made._by_name = dict(self._by_name)
         made.functions = dict(self.functions)  # checked when they came in
         return made
@@ -229,11 +233,15 @@ class IRModule(Displayable):
     def with_attrs(self, attr_map: Mapping[str, Any]) -> IRModule:
         """A copy with these attributes more."""
         attrs = Attrs(self.attrs, **dict(attr_map))
-        return IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
+        made = IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
+        made.external_mods = self.external_mods
+        return made
 
     def without_attr(self, attr_key: str) -> IRModule:
         attrs = (self.attrs or Attrs()).without(attr_key)
-        return IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
+        made = IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
+        made.external_mods = self.external_mods
+        return made
 
     def struct_info(self, var: GlobalVar | str) -> StructInfo:
         """The FuncStructInfo of a function of the module."""

@@ -77,6 +77,7 @@ from relaxscript.transform import get_default_pipeline, get_pipeline, register_p
 
 from . import (
     analysis,
+    backend,
     binding_rewrite,
     block_builder,
     distributed,
@@ -109,7 +110,8 @@ __all__ = [
     "ShapeType", "Span", "StringImm", "StructInfo", "TensorStructInfo", "TensorType", "Tuple",
     "TupleGetItem", "TupleStructInfo", "TupleType", "Type", "VMExecutable",
     "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine", "analysis", "args_converter",
-    "binding_rewrite", "block_builder", "build", "call_dps_packed", "call_pure_packed", "call_tir",
+    "backend", "binding_rewrite", "block_builder", "build", "call_dps_packed", "call_pure_packed",
+    "call_tir",
     "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr", "distributed", "dpl",
     "exec_builder", "expr", "expr_functor", "extern", "get_default_pipeline", "get_pipeline",
     "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info", "testing",

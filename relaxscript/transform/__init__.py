@@ -6,6 +6,7 @@ simplify/     programs become smaller or plainer.
 specialize/   what is known of arguments is put into functions.
 legalize/     operators become loops, composite ones simpler ones.
 fuse/         what is computed together becomes one function.
+byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
 memory/       how long memory lives.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
@@ -16,6 +17,8 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from .byoc.merge_composite_functions import MergeCompositeFunctions
+from .byoc.run_codegen import RunCodegen
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
@@ -82,11 +85,12 @@ __all__ = [
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
-    "LowerRuntimeBuiltin", "LowerToOneWorker", "ModulePass", "Normalize", "NormalizeGlobalVar",
-    "Pass", "PassContext", "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice",
-    "RemovePurityChecking", "RemoveRedundantChecks", "RemoveUnusedChecks",
-    "RewriteDataflowReshape", "Sequential", "StaticPlanBlockMemory", "ToNonDataflow",
-    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "LowerRuntimeBuiltin", "LowerToOneWorker", "MergeCompositeFunctions", "ModulePass",
+    "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "PatternCheckContext",
+    "PrintIR", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
+    "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen", "Sequential",
+    "StaticPlanBlockMemory", "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower",
+    "VerifyEach", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
+    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
+    "zero_pipeline",
 ]  # fmt: skip

@@ -83,6 +83,19 @@ def fused(seed: int) -> IRModule:
     return transform.FuseOps()(fusable_module(seed))
 
 
+def composites(seed: int) -> IRModule:
+    """A random module in which calls are functions for two code generators."""
+
+    def is_for(remainder: int) -> Callable[[transform.PatternCheckContext], bool]:
+        return lambda found: len(repr(found.matched_expr)) % 3 == remainder
+
+    patterns = [
+        transform.FusionPattern(f"{name}.call", _CALL[1], None, is_for(remainder))
+        for remainder, name in enumerate(["a", "b"])
+    ]
+    return transform.FuseOpsByPattern(patterns)(random_module(seed))
+
+
 def passes_of(facade: ModuleType) -> Mapping[str, type[Pass]]:
     """The classes of passes that a facade exports."""
     names: Sequence[str] = facade.__all__
@@ -165,6 +178,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
+    "MergeCompositeFunctions": [
+        Case("calls", lambda mod, inputs: transform.MergeCompositeFunctions(), composites),
+    ],
     "UpdateVDevice": [
         Case(
             "global",

@@ -60,9 +60,11 @@ DECLARED = {
     },
     "adds_functions": {
         "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern", "LambdaLift", "LegalizeOps",
+        "MergeCompositeFunctions",
     },
     "removes_functions": {
-        "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions", "tir.Filter",
+        "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
+        "MergeCompositeFunctions", "RunCodegen", "tir.Filter",
     },
     "tolerance": set(),
     "changes_failures": {"DeadCodeElimination", "TopologicalSort"},

@@ -1,0 +1,16 @@
+"""Names that users know as `relax.backend`: the registry of patterns, and backends.
+
+`relax.backend.numpy_blas` is one: products and convolutions by numpy.
+"""
+
+from __future__ import annotations
+
+from relaxscript.transform.byoc.pattern_registry import (
+    get_pattern,
+    get_patterns_with_prefix,
+    register_patterns,
+)
+
+from . import numpy_blas
+
+__all__ = ["get_pattern", "get_patterns_with_prefix", "numpy_blas", "register_patterns"]

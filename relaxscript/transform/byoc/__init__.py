@@ -1,0 +1,7 @@
+"""Parts of programs handed to code generators of one's own.
+
+merge_composite_functions.py  neighbours for the same code generator become one function.
+pattern_registry.py           the patterns that have names for all.
+run_codegen.py                code generators make packed functions of what is theirs.
+numpy_blas.py                 one of them: products and convolutions by numpy.
+"""
