@@ -35,7 +35,8 @@ from .ir.constant_folding import fold_constants
 from .ir.module import IRModule, Target
 from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from .ir.struct_info import StructInfo
-from .ir.walk import MOST_PARTS, post_order, rewrite, size_when_written, substitute, walk
+from .ir.walk import post_order, rewrite, substitute, walk
+from .ir.written_size import MOST_PARTS, size_when_written
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.coercion import call_packed
 from .runtime.values import to_tensor

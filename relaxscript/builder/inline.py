@@ -32,6 +32,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.struct_info import TupleStructInfo
+from relaxscript.ir.written_size import MOST_PARTS
 from relaxscript.sinfo import check_compatibility, erase_to_well_defined
 
 from .bind import home_module
@@ -139,7 +140,7 @@ def _recursion(group: list[str], given: Mapping[str, Function]) -> DiagnosticErr
 def _size(func: Function, sizes: Mapping[str, int]) -> int:
     """The parts of a function after inlining; refuses what would be no program for anybody."""
     size = len(list(walk.compounds(func))) + sum(sizes[name] for name in _callees(func, sizes))
-    if size > walk.MOST_PARTS:
+    if size > MOST_PARTS:
         message = f"with the bodies of its callees the function would have {size:,} parts"
         help = "inline fewer functions at a time"
         raise DiagnosticError(Diagnostic("RX0104", message, func.span or caller_span(), help=help))

@@ -5,6 +5,7 @@ Nothing here recurses, so expressions may be nested a hundred thousand deep.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -17,17 +18,15 @@ from .struct_info import FuncStructInfo, StructInfo
 from .tir import Buffer
 
 __all__ = [
-    "MOST_PARTS", "Substitution", "TypeVariables", "bound_vars", "children", "compounds",
+    "Substitution", "TypeVariables", "bound_vars", "children", "compounds",
     "defined_by", "free_vars", "is_variable", "mentioned", "post_order", "rewrite",
-    "rewrite_compounds", "rewrite_top_down", "scope_order", "sees_itself", "size_when_written",
+    "rewrite_compounds", "rewrite_top_down", "scope_order", "sees_itself",
     "substitute", "variables", "walk",
 ]  # fmt: skip
 
 N = TypeVar("N", bound=Node)
 R = TypeVar("R", bound=relax.Expr)
 
-# What is larger when it is written out is no program for anybody.
-MOST_PARTS = 1_000_000
 Step = Callable[[Node], "Node | None"]
 
 _inner: dict[type[Node], tuple[str, ...]] = {}
@@ -146,18 +145,6 @@ def _inside(node: Node) -> Sequence[Node]:
     return [n for n in reversed(children(node)) if isinstance(n, relax.Expr)]
 
 
-def size_when_written(root: Node) -> int:
-    """The number of nodes of `root` when what is shared is written out wherever it is used.
-
-    A variable counts as one, whatever is known of it.
-    """
-    sizes: dict[int, int] = {}
-    for node in post_order(root):
-        inner = () if is_variable(node) else children(node)
-        sizes[id(node)] = 1 + sum([sizes[id(child)] for child in inner])
-    return sizes[id(root)]
-
-
 def rewrite(root: N, step: Step) -> N:
     """Rebuild bottom-up; `step` returns a replacement, or None to keep the node.
 
@@ -260,6 +247,8 @@ class Substitution:
         self._mapping: dict[Node, Node] = {}
         # Whether variables become variables only, which can occur where they are defined.
         self._renames = True
+        # Whether Relax variables become expressions, so that no number or shape changes.
+        self._of_relax = True
         for old, new in (mapping or {}).items():
             self[old] = new
 
@@ -269,6 +258,7 @@ class Substitution:
         if not isinstance(new, Node):
             raise TypeError(f"`{_hint(old)}` can be replaced by a node only, not by {brief(new)}")
         self._renames = self._renames and isinstance(new, _kind(old))
+        self._of_relax &= isinstance(old, relax.Var) and isinstance(new, relax.Expr)
         self._mapping[old] = new
 
     def __bool__(self) -> bool:
@@ -282,10 +272,34 @@ class Substitution:
         """`root` with the variables replaced, where defined and where used."""
         if not self._mapping:
             return root
-        return rewrite_top_down(root, self._mapping.get if self._renames else self._step)
+        if self._of_relax and (made := self._step(root)) is not None:
+            return cast(N, made)
+        step = self._mapping.get if self._renames and not self._of_relax else self._step
+        return rewrite_top_down(root, step)
+
+    def _call(self, call: relax.Call) -> relax.Call | None:
+        """A call of leaves with its variables replaced; None where it must be gone through."""
+        parts = (call.op, *call.args)
+        infos = [e.struct_info for e in parts if isinstance(e, relax.Var)]
+        if not all(map(_is_plain, parts)) or _hold_variables([*infos, *call.sinfo_args]):
+            return None
+        _collect(call.attrs, held := list[Node]())
+        if not all(isinstance(node, prim.Immediate) for node in held):
+            return None
+        op, *args = [self.get(e, e) if isinstance(e, relax.Var) else e for e in parts]
+        if all(map(operator.is_, (op, *args), parts)):
+            return call
+        rest = call.attrs, call.sinfo_args, call.arg_spans
+        return relax.Call.make(op, tuple(args), *rest, span=call.span)
 
     def _step(self, node: Node) -> Node | None:
-        _refuse_definition(node, self._mapping)
+        if self._of_relax:
+            if isinstance(node, StructInfo) and not _hold_variables([node]):
+                return node
+            if node.__class__ is relax.Call and (made := self._call(node)) is not None:
+                return made
+        if not self._renames:
+            _refuse_definition(node, self._mapping)
         return self._mapping.get(node)
 
 
@@ -335,7 +349,7 @@ def variables(root: Node) -> list[Node]:
     found: dict[Node, None] = {}
     seen: set[int] = set()
     stack = [root]
-    while stack:  # not `_once`: a generator costs half as much again
+    while stack:
         node = stack.pop()
         if id(node) not in seen:
             seen.add(id(node))
@@ -361,9 +375,16 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
             if id(leaf) not in seen:
                 seen.add(id(leaf))
                 pending.extend(reversed(leaf.fields))
-        elif leaf.__class__ not in _LEAVES or isinstance(leaf, relax.ShapeExpr):
+        elif not _is_plain(leaf):
             return _relax_variables(expr)
     return _relax_variables(expr) if _hold_variables(infos) else list(found)
+
+
+def _is_plain(expr: relax.Expr) -> bool:
+    """True for a leaf that has no Relax variable inside, except in what is known of it."""
+    if expr.__class__ is relax.ShapeExpr:
+        return all(size.__class__ is prim.IntImm for size in expr.values)
+    return expr.__class__ in _LEAVES
 
 
 def _relax_variables(root: Node) -> list[relax.Var]:
@@ -382,25 +403,19 @@ def _hold_variables(infos: list[StructInfo | None]) -> bool:
     return False
 
 
-def _once(root: Node) -> Iterator[Node]:
+def bound_vars(root: Node) -> list[Node]:
+    """The variables that `root` defines: Relax variables, shape and loop variables, buffers."""
+    bound: dict[Node, None] = {}
     seen: set[int] = set()
     stack = [root]
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        stack.extend(reversed(children(node)))
-
-
-def bound_vars(root: Node) -> list[Node]:
-    """The variables that `root` defines: Relax variables, shape and loop variables, buffers."""
-    bound: dict[Node, None] = {}
-    for node in _once(root):
-        for info in traversal_of(type(node)):
-            if info.definition:
-                bound |= dict.fromkeys(defined_by(node, getattr(node, info.name)))
+        if id(node) not in seen:
+            seen.add(id(node))
+            for info in traversal_of(node.__class__):
+                if info.definition:
+                    bound |= dict.fromkeys(defined_by(node, getattr(node, info.name)))
+            stack += children(node)[::-1]
     return list(bound)
 
 

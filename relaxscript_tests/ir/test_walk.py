@@ -88,6 +88,26 @@ def test_top_down_replacements_are_not_entered():
     assert replaced.b is n
 
 
+def test_a_relax_variable_is_replaced_wherever_a_call_may_mention_it():
+    info = TensorStructInfo((IntImm("int64", 2),), "float32")
+    x, y, s, t = (RelaxVar(name, info) for name in "xyst")
+    shaped = RelaxVar("shaped", TensorStructInfo(s, "float32"))
+    sizes, tuples = ShapeExpr([2]), Tuple([x, Tuple([s])])
+    calls = [
+        Call(Op("relax.f"), [x, y, sizes], {"axis": (1,)}),
+        Call(Op("relax.f"), [tuples, y, ShapeExpr([Var("n", "int64")])]),
+        Call(Op("relax.f"), [y, shaped], sinfo_args=[TensorStructInfo(s, "float32")]),
+        Call(Op("relax.f"), [y], {"held": x}),
+    ]
+    for call in calls:
+        made = substitute(call, {x: y, s: t})
+        assert not {x, s} & set(variables(made))
+        assert made.span is call.span
+        assert made.arg_spans is call.arg_spans
+        assert str(made) == str(rewrite(call, {x: y, s: t}.get))
+        assert substitute(call, {t: y}) is call
+
+
 def test_substitution_reaches_definitions_buffers_and_mappings():
     a = Var("a", "handle")
     i = Var("i", "int32")

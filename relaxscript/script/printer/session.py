@@ -18,7 +18,8 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Constant
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.ir.walk import MOST_PARTS, children, post_order
+from relaxscript.ir.walk import children, post_order
+from relaxscript.ir.written_size import MOST_PARTS
 
 from . import tree
 from .names import add_number, identifier

@@ -42,7 +42,8 @@ class SizeBounds:
         attrs = func.attrs or Attrs()
         upper = _upper_bounds(attrs.get(UPPER_BOUND, {}), func, name)
         non_negative = _names(attrs.get(NON_NEGATIVE, ()), func, name)
-        known = {v.name for v in defined_symbolic_vars(func)}
+        defined = defined_symbolic_vars(func)
+        known = {v.name for v in defined}
         for attr, named in ((UPPER_BOUND, upper), (NON_NEGATIVE, non_negative)):
             for var in named:
                 if var not in known:
@@ -50,7 +51,7 @@ class SizeBounds:
         dims = set(_dimensions(func))
         ranges = {
             v: (0 if v in dims or v.name in non_negative else None, upper.get(v.name))
-            for v in defined_symbolic_vars(func)
+            for v in defined
         }
         self._bounded = {v for v, (_, most) in ranges.items() if most is not None}
         self.facts = Facts({v: known for v, known in ranges.items() if known != (0, None)})

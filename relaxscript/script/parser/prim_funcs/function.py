@@ -14,7 +14,8 @@ from relaxscript.errors import Diagnostic, Source
 from relaxscript.ir.prim import PrimType
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import Block, PrimFunc
-from relaxscript.ir.walk import MOST_PARTS, free_vars, size_when_written
+from relaxscript.ir.walk import free_vars
+from relaxscript.ir.written_size import MOST_PARTS, size_when_written
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.environment import Environment
 from relaxscript.script.parser.module_context import ModuleContext
