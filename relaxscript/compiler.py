@@ -310,7 +310,7 @@ def _external(module: IRModule) -> dict[str, Callable[..., Any]]:
     """The functions that code generators made, called as packed functions are."""
     return {
         symbol: partial(_call_external, symbol, function)
-        for made in module.external_mods
+        for made in reversed(module.external_mods)  # the first one of a name is meant
         for symbol, function in made.items()
     }
 

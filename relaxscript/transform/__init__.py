@@ -17,6 +17,7 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from .byoc.attach_extern_modules import AttachExternModules
 from .byoc.merge_composite_functions import MergeCompositeFunctions
 from .byoc.run_codegen import RunCodegen
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
@@ -79,8 +80,8 @@ from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachGlobalSymbol", "BindParams",
-    "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
+    "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules", "AttachGlobalSymbol",
+    "BindParams", "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",

@@ -158,6 +158,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("remove", lambda mod, inputs: on_functions(transform.DeadCodeElimination(), ".*_0")),
         Case("fuse", lambda mod, inputs: on_functions(transform.FuseOps(), ".*"), fusable_module),
     ],
+    "AttachExternModules": [
+        Case("one", lambda mod, inputs: transform.AttachExternModules([{"unused": print}])),
+    ],
     "BindParams": [Case("first", first_bound)],
     "BindSymbolicVars": [Case("first", first_size_bound)],
     "DeadCodeElimination": [

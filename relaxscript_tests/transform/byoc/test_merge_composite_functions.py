@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from relaxscript.dpl import is_op, wildcard
@@ -9,6 +11,7 @@ from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
 from relaxscript.script import from_source
 from relaxscript.transform import FuseOpsByPattern, MergeCompositeFunctions, PassContext, VerifyEach
+from relaxscript_tests.growth import growth
 from relaxscript_tests.transform.fuse.annotated import callees
 
 # Which operator belongs to which code generator.
@@ -102,3 +105,13 @@ def test_a_name_without_a_code_generator_is_refused():
     mod["fused_relax_exp"] = named
     with pytest.raises(DiagnosticError, match='"exp" names no code generator'):
         MergeCompositeFunctions()(mod)
+
+
+def test_merging_is_linear_in_the_bindings():
+    def prepare(size: int) -> Callable[[], object]:
+        operators = ["exp", "cos", "sin", "tanh"]
+        lines = [f"v{i + 1} = R.{operators[i % 4]}(v{i})" for i in range(size)]
+        mod = partitioned("\n".join(["v0 = R.exp(x)", *lines, f"R.output(v{size})"]))
+        return lambda: MergeCompositeFunctions()(mod)
+
+    assert growth(prepare, 40) < 10
