@@ -190,6 +190,12 @@ class Lifetimes:
         if self.kernels.hands_on(callee):
             self.handed_on += [result, *_variables_with_memory(args)]
 
+    @cached_property
+    def uses(self) -> list[tuple[SeqExpr, Binding, list[Var]]]:
+        """The bindings with their scopes, and the variables that the value of each mentions."""
+        bindings = [(seq, binding) for seq in self.seqs for binding in bindings_of(seq)]
+        return [(seq, binding, mentioned(binding.value)) for seq, binding in bindings]
+
     # -- ends --------------------------------------------------------------------------------------
 
     def ends(self) -> dict[Var, list[Var]]:
@@ -216,12 +222,10 @@ class Lifetimes:
         """For each group, the variable of the last binding of its scope that needs it."""
         needs = self._needs
         last: dict[Var, Var] = {}
-        for seq in self.seqs:
-            for binding in bindings_of(seq):
-                used = (binding.var, *mentioned(binding.value))
-                for root in {n for v in used for n in needs(self.group(v))}:
-                    if homes.get(root) is seq:
-                        last[root] = binding.var
+        for seq, binding, used in self.uses:
+            for root in {n for v in (binding.var, *used) for n in needs(self.group(v))}:
+                if homes.get(root) is seq:
+                    last[root] = binding.var
         return last
 
     def lasting(self) -> set[Var]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from relaxscript.analysis.struct_infos import defined_symbolic_vars
 from relaxscript.arith import Facts, bounds
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest, warn
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import Attrs, Function, MatchCast
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo
-from relaxscript.ir.walk import compounds, variables
+from relaxscript.ir.walk import compounds, defined_by, variables
 from relaxscript.sinfo import definable_shape_vars, struct_info_parts
 
 __all__ = ["NON_NEGATIVE", "UPPER_BOUND", "SizeBounds", "has_bounds"]
@@ -42,7 +42,7 @@ class SizeBounds:
         attrs = func.attrs or Attrs()
         upper = _upper_bounds(attrs.get(UPPER_BOUND, {}), func, name)
         non_negative = _names(attrs.get(NON_NEGATIVE, ()), func, name)
-        defined = defined_symbolic_vars(func)
+        defined = _defined(func)
         known = {v.name for v in defined}
         for attr, named in ((UPPER_BOUND, upper), (NON_NEGATIVE, non_negative)):
             for var in named:
@@ -63,6 +63,17 @@ class SizeBounds:
         if self._bounded.isdisjoint(variables(size)):
             return None
         return bounds(size, self.facts)[1]
+
+
+def _defined(func: Function) -> list[PrimVar]:
+    """The variables that parameters and casts give values, each once."""
+    found: dict[Node, None] = {}
+    for node in compounds(func):
+        if isinstance(node, Function):
+            found |= dict.fromkeys(defined_by(node, node.params))
+        elif isinstance(node, MatchCast):
+            found |= dict.fromkeys(defined_by(node, node.struct_info))
+    return [v for v in found if isinstance(v, PrimVar)]
 
 
 def _dimensions(func: Function) -> Iterator[PrimVar]:

@@ -36,13 +36,13 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import ObjectStructInfo
-from relaxscript.ir.walk import compounds, mentioned, rewrite_compounds
+from relaxscript.ir.walk import compounds, rewrite_compounds
 from relaxscript.op import builtin, memory
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
 from .kernels import Kernels
-from .liveness import Lifetimes, bindings_of
+from .liveness import Lifetimes
 from .size_bounds import SizeBounds, has_bounds
 
 __all__ = ["StaticPlanBlockMemory"]
@@ -226,11 +226,10 @@ class _FunctionPlan:
         A branch is part of the binding of the `if`.
         """
         found: dict[Var, Binding] = {}
-        for seq in self.lifetimes.seqs:
-            for binding in bindings_of(seq):
-                for var in mentioned(binding.value):
-                    if self.lifetimes.scopes.get(var, (0, None))[1] is seq:
-                        found.setdefault(var, binding)
+        for seq, binding, used in self.lifetimes.uses:
+            for var in used:
+                if self.lifetimes.scopes.get(var, (0, None))[1] is seq:
+                    found.setdefault(var, binding)
         return found
 
     def _visit(self, seq: SeqExpr) -> None:
