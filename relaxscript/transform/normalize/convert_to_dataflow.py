@@ -78,13 +78,16 @@ class ConvertToDataflow(ModulePass):
         self, func: Function, mod: IRModule, ctx: PassContext, callers: frozenset[str]
     ) -> Function:
         """The function with runs in blocks; `callers` are those with which it recurs."""
+        is_canonical = False
         while True:
             admits = _Admission(func, mod, callers)
             made = rewrite_compounds(func, partial(self._step, admits=admits))
+            if made is func and is_canonical:
+                return func
             made = CanonicalizeBindings().transform_function(made, mod, ctx)
             if made is func:
                 return func
-            func = made
+            func, is_canonical = made, True
 
     def _step(self, node: Node, admits: _Admission) -> Node | None:
         if not isinstance(node, SeqExpr):
