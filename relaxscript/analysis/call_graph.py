@@ -94,7 +94,7 @@ def _relax_vars(variables: Iterable[Node]) -> list[Var]:
 def all_global_vars(expr: Expr) -> list[GlobalVar]:
     """The functions of the module that `expr` mentions, each once."""
     require_type("all_global_vars.expr", expr, Expr)
-    found = (node for node in walk.post_order(expr) if isinstance(node, GlobalVar))
+    found = (node for node in walk.walk(expr) if isinstance(node, GlobalVar))
     names: dict[str, GlobalVar] = {}
     for var in found:
         names.setdefault(var.name_hint, var)

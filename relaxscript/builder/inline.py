@@ -30,7 +30,7 @@ from relaxscript.ir.relax import (
     TupleGetItem,
     Var,
 )
-from relaxscript.ir.renaming import copy_with_new_vars
+from relaxscript.ir.renaming import Renaming
 from relaxscript.ir.struct_info import TupleStructInfo
 from relaxscript.ir.written_size import MOST_PARTS
 from relaxscript.sinfo import check_compatibility, erase_to_well_defined
@@ -74,7 +74,7 @@ class _Callee:
     """A function to inline, and what of it decides where it may be."""
 
     def __init__(self, function: Function) -> None:
-        self.function = function
+        self.renaming = Renaming(function)
         self.once = evaluates_once(function)
         # Pure, since it says so: who claims no less cannot make the calls that it makes.
         self.is_trusted = function.is_pure and not claims_purity(True, function.attrs)
@@ -157,7 +157,7 @@ class _Splice(Specialization):
         self._builder = builder
         self._in_block = builder.current_block_is_dataflow()
         self._once = callee.once
-        self._function = copy_with_new_vars(callee.function)
+        self._function = callee.renaming.copy()
         self._specializer = Specializer(mod, builder, self)
 
     def write(self, args: Sequence[Expr]) -> Expr:

@@ -8,7 +8,7 @@ specialises functions by it, `inline.py` bodies for the arguments of a call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from relaxscript.analysis.derive import nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
@@ -25,11 +25,9 @@ from relaxscript.ir.relax import (
     Call,
     Constant,
     DataflowBlock,
-    DataflowVar,
     Expr,
     Function,
     GlobalVar,
-    Op,
     SeqExpr,
     Tuple,
     Var,
@@ -80,31 +78,23 @@ class _Simplified(walk.Substitution):
     def apply(self, root: walk.N) -> walk.N:
         if not self._mapping or (isinstance(root, StructInfo) and is_closed(root)):
             return root
-        if root.__class__ is Call and not self._scalars and self._leaves_alone(root):
-            return root
+        if self._of_relax and root.__class__ is Call and (made := self._call(root)) is not None:
+            return cast(walk.N, made)
         return walk.rewrite_top_down(root, self._replacement)
-
-    def _leaves_alone(self, call: Any) -> bool:
-        """True if a call surely has no part that is replaced; quick, for most of them."""
-        if call.sinfo_args or call.attrs or call.op.__class__ is not Op:
-            return False
-        mapping = self._mapping
-        return all(a.__class__ in _PLAIN and a not in mapping for a in call.args)
 
     def _replacement(self, node: Node) -> Node | None:
         match node:
             case PrimVar() | Var():
                 found: Node = self.get(node, node)
                 return found
+            case Call() if self._of_relax:
+                return self._call(node)
             case PrimExpr():
                 made = walk.substitute(node, self._scalars)
                 return made if made is node else simplify(made)
             case TensorStructInfo(shape=Var() as held) if (shape := self.get(held)) is not None:
                 return TensorStructInfo(shape, node.dtype, node.vdevice)  # of the rank of `shape`
         return None
-
-
-_PLAIN = frozenset({Constant, DataflowVar, GlobalVar, Var})
 
 
 class Specialization:

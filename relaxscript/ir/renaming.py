@@ -11,7 +11,7 @@ from .relax import Function, ShapeExpr, Var
 from .struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
 from .walk import Substitution, bound_vars, defined_by, free_vars
 
-__all__ = ["copy_with_new_vars", "is_closed"]
+__all__ = ["Renaming", "copy_with_new_vars", "is_closed"]
 
 
 def copy_with_new_vars(func: Function) -> Function:
@@ -25,15 +25,28 @@ def copy_with_new_vars(func: Function) -> Function:
     if not isinstance(func, Function):
         what = "`copy_with_new_vars.func` must be a Function"
         raise TypeError(f"{what}, not {brief(func)}")
-    bound = bound_vars(func)
-    scalars = _own_scalars(func, [v for v in bound if isinstance(v, prim.Var)])
-    renamed = Substitution({v: type(v).make(v.name, v.dtype, span=v.span) for v in scalars})
-    for v in bound:
-        if isinstance(v, Var):
-            info = v.struct_info
-            known = info if info is None or is_closed(info) else renamed.apply(info)
-            renamed[v] = type(v).make(v.name_hint, known, span=v.span)
-    return renamed.apply(func)
+    return Renaming(func).copy()
+
+
+class Renaming:
+    """A function to copy several times: what it binds is collected once."""
+
+    def __init__(self, func: Function) -> None:
+        self._function = func
+        self._bound = bound_vars(func)
+        scalars = [v for v in self._bound if isinstance(v, prim.Var)]
+        self._scalars = _own_scalars(func, scalars)
+
+    def copy(self) -> Function:
+        """The function with new variables; see `copy_with_new_vars`."""
+        scalars = {v: type(v).make(v.name, v.dtype, span=v.span) for v in self._scalars}
+        renamed = Substitution(scalars)
+        for v in self._bound:
+            if isinstance(v, Var):
+                info = v.struct_info
+                known = info if info is None or is_closed(info) else renamed.apply(info)
+                renamed[v] = type(v).make(v.name_hint, known, span=v.span)
+        return renamed.apply(self._function)
 
 
 def _own_scalars(func: Function, bound: list[prim.Var]) -> list[prim.Var]:
