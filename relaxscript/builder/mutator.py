@@ -229,7 +229,11 @@ class ExprMutator(ScopedVisitor):
         if isinstance(expr, Var):
             found: Expr = self._replaced.get(expr, expr)
             return found
-        if self._replaced and any(self._replaced.get(v) is not None for v in mentioned(expr)):
+        if not self._replaced:
+            return expr
+        if expr.__class__ is Call and (made := self._replaced.in_call(expr)) is not None:
+            return made
+        if any(self._replaced.get(v) is not None for v in mentioned(expr)):
             return self._replaced.apply(expr)
         return expr
 

@@ -78,7 +78,7 @@ class _Simplified(walk.Substitution):
     def apply(self, root: walk.N) -> walk.N:
         if not self._mapping or (isinstance(root, StructInfo) and is_closed(root)):
             return root
-        if self._of_relax and root.__class__ is Call and (made := self._call(root)) is not None:
+        if isinstance(root, Call) and (made := self.in_call(root)) is not None:
             return cast(walk.N, made)
         return walk.rewrite_top_down(root, self._replacement)
 
@@ -87,8 +87,8 @@ class _Simplified(walk.Substitution):
             case PrimVar() | Var():
                 found: Node = self.get(node, node)
                 return found
-            case Call() if self._of_relax:
-                return self._call(node)
+            case Call():
+                return self.in_call(node)
             case PrimExpr():
                 made = walk.substitute(node, self._scalars)
                 return made if made is node else simplify(made)

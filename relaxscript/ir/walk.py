@@ -277,8 +277,10 @@ class Substitution:
         step = self._mapping.get if self._renames and not self._of_relax else self._step
         return rewrite_top_down(root, step)
 
-    def _call(self, call: relax.Call) -> relax.Call | None:
+    def in_call(self, call: relax.Call) -> relax.Call | None:
         """A call of leaves with its variables replaced; None where it must be gone through."""
+        if not self._of_relax:
+            return None
         parts = (call.op, *call.args)
         infos = [e.struct_info for e in parts if isinstance(e, relax.Var)]
         if not all(map(_is_plain, parts)) or _hold_variables([*infos, *call.sinfo_args]):
@@ -296,7 +298,7 @@ class Substitution:
         if self._of_relax:
             if isinstance(node, StructInfo) and not _hold_variables([node]):
                 return node
-            if node.__class__ is relax.Call and (made := self._call(node)) is not None:
+            if node.__class__ is relax.Call and (made := self.in_call(node)) is not None:
                 return made
         if not self._renames:
             _refuse_definition(node, self._mapping)
