@@ -206,10 +206,11 @@ class _Levels:
     def __init__(self, bindings: Sequence[Binding], codegens: Sequence[str | None]) -> None:
         self.bindings = bindings
         self.codegens = codegens
-        numbers = {binding.var: number for number, binding in enumerate(bindings)}
-        self._uses = [
-            [numbers[v] for v in mentioned(b.value) if v in numbers] for b in bindings
-        ]  # fmt: skip
+        numbers: dict[Var, int] = {}
+        self._uses: list[list[int]] = []
+        for number, binding in enumerate(bindings):  # a local function may use itself
+            self._uses.append([numbers[v] for v in mentioned(binding.value) if v in numbers])
+            numbers[binding.var] = number
         self._users: list[list[int]] = [[] for _ in bindings]
         self.stretches: list[int] = []
         stretch = 0

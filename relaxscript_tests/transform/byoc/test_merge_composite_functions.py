@@ -23,7 +23,7 @@ def _arity(name: str) -> int:
 
 
 def partitioned(body: str) -> IRModule:
-    lines = "\n".join(f"            {line.strip()}" for line in body.strip().split("\n"))
+    lines = "\n".join(f"            {line}" for line in body.strip().split("\n"))
     result = lines.rpartition("R.output")[2]
     mod = from_source(f"""
 @I.ir_module
@@ -92,6 +92,16 @@ w = R.sin(y)
 v = R.multiply(u, R.cos(w))
 R.output(v)"""
     assert merged(body) == ["fused_exp_sin_a", "fused_cos1_b"]
+
+
+def test_a_local_function_that_calls_itself_is_no_neighbour():
+    body = """@R.function
+def f(v: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+    w: R.Tensor((2,), "float32") = f(v)
+    return w
+y = R.exp(x)
+R.output(y)"""
+    assert merged(body) == ["fused_exp1_a"]
 
 
 def test_a_module_without_such_functions_stays_as_it_is():
