@@ -151,7 +151,10 @@ class _Merging:
         self, group: Sequence[Binding], outputs: Sequence[Var], codegen: str
     ) -> list[Binding]:
         """The bindings that take the place of a group."""
-        function, args = group_function(group, outputs, {"Codegen": codegen})
+        made_function = group_function(group, outputs, {"Codegen": codegen})
+        if made_function is None:
+            return list(group)
+        function, args = made_function
         gvar = self.functions.known(function)
         if gvar is None:
             name = self.functions.names.unique(f"{self.functions.name(group)}_{codegen}")

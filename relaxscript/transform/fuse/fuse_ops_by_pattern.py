@@ -189,10 +189,13 @@ class _Partition:
             members = [block.bindings[n] for n in group]
             if not self._is_wanted(members, found):
                 continue
+            call = self._call(members, found)
+            if call is None:
+                continue
             for member in group:
                 written[member] = None
             graph.taken.update(group)
-            written[number] = self._call(members, found)
+            written[number] = call
         if not graph.taken:
             return block
         return DataflowBlock.make(tuple([b for b in written if b is not None]), span=block.span)
@@ -219,13 +222,16 @@ class _Partition:
         )
         return bool(self.fusion.check(context))
 
-    def _call(self, members: Sequence[Binding], found: dict[str, Expr]) -> Binding:
-        """The binding that takes the place of a group: its last variable is a call."""
+    def _call(self, members: Sequence[Binding], found: dict[str, Expr]) -> Binding | None:
+        """The call in the place of a group, bound to its last variable; None for no function."""
         attrs: dict[str, Any] = {"Composite": self.fusion.name, "Primitive": True}
         if self.fusion.attrs_getter is not None:
             attrs.update(self.fusion.attrs_getter(found))
         last = members[-1]
-        function, args = group_function(members, [last.var], attrs, self._lifts_constants)
+        made = group_function(members, [last.var], attrs, self._lifts_constants)
+        if made is None:
+            return None
+        function, args = made
         gvar = self.functions.known(function)
         if gvar is None:
             name = self.functions.name(members)

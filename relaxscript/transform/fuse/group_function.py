@@ -90,11 +90,12 @@ def group_function(
     outputs: Sequence[Var],
     attrs: Mapping[str, Any],
     lifts_constants: bool = False,
-) -> tuple[Function, tuple[Expr, ...]]:
+) -> tuple[Function, tuple[Expr, ...]] | None:
     """The function of some bindings, and the arguments that it is called with.
 
     It returns the value of the only output, or a tuple of them. With `lifts_constants` constants
-    are arguments too. Shape variables that no argument tells come last, as a shape.
+    are arguments too. Shape variables that no argument tells come last, as a shape. None where
+    the shape of a tensor is a variable of Relax, which no parameter can say.
     """
     params = _parameters(group, lifts_constants)
     renamed = {a: p for a, p in params.items() if a is not p and isinstance(a, Var)}
@@ -126,7 +127,10 @@ def group_function(
         tuple(params.values()), body, result.struct_info, True, Attrs(dict(attrs))
     )  # fmt: skip
     args = tuple(params)
-    passed = [v for v in free_vars(made) if isinstance(v, PrimVar)]
+    free = free_vars(made)
+    if any(isinstance(v, Var) for v in free):
+        return None
+    passed = [v for v in free if isinstance(v, PrimVar)]
     if passed:
         shape = ShapeExpr.make(tuple(passed))
         sizes = Var.make("tir_vars", ShapeStructInfo.make(shape.values, len(passed)))

@@ -179,6 +179,15 @@ def test_shape_variables_that_no_argument_tells_are_passed():
     assert [p.name_hint for p in made[name].params] == ["tir_vars"]
 
 
+def test_a_match_on_a_tensor_whose_shape_is_a_value_is_left_alone():
+    mod = module("""s: R.Shape(ndim=2) = R.shape_of(x)
+a = R.match_cast(x, R.Tensor(s, "float32"))
+b = R.exp(a)
+R.output(b)
+return b""")
+    assert FuseOpsByPattern([("m.exp", is_op("relax.exp")(wildcard()))])(mod) is mod
+
+
 def test_a_check_sees_the_match_and_decides():
     seen: list[PatternCheckContext] = []
 
