@@ -125,7 +125,7 @@ def test_one_function_is_chosen_of_what_passes_make(file, capsys):
     assert "@T.prim_func" not in out
 
 
-def test_a_function_that_passes_remove_is_said_to_be_gone(file, capsys):
+def test_a_function_that_passes_remove_is_refused_with_those_that_are_left(file, capsys):
     text = MODULE.replace("@R.function", "@R.function(private=True)", 1).replace(
         "cls.twice", "R.exp"
     )

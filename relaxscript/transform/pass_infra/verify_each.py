@@ -110,16 +110,16 @@ def _require_sound(given: _Input, mod: IRModule) -> None:
             )
         if wrong.code == "RX0325" and ill_formed(given.copy):
             return
-        raise _broken(given, "it is not well-formed", wrong.message, wrong.span)
+        raise _broken(given, mod, "it is not well-formed", wrong.message, wrong.span)
     text: str = hooks.script_of(mod, show_meta=True)
     try:
         again = hooks.parsed(text)
     except DiagnosticError as error:
         first = error.diagnostics[0]
-        raise _broken(given, "its script is refused", first.message, first.span) from error
+        raise _broken(given, mod, "its script is refused", first.message, first.span) from error
     if mismatch := get_first_structural_mismatch(mod, again):
         span = _span_of(mod, mismatch)
-        raise _broken(given, "its script reads as another", mismatch.reason, span)
+        raise _broken(given, mod, "its script reads as another", mismatch.reason, span)
 
 
 def _span_of(mod: IRModule, mismatch: Difference) -> Span | None:
@@ -132,11 +132,12 @@ def _span_of(mod: IRModule, mismatch: Difference) -> Span | None:
     return spans[0] or spans[1]
 
 
-def _broken(given: _Input, law: str, reason: str, span: Span | None) -> DiagnosticError:
+def _broken(
+    given: _Input, mod: IRModule, law: str, reason: str, span: Span | None
+) -> DiagnosticError:
     """The error of a pass after which `law` is what is to be said of the module."""
-    if span is None:
-        message = f"the pass `{given.name}` breaks the module: {law}: {reason}"
-        return DiagnosticError(Diagnostic("RX0706", message, None))
+    if span is None:  # about no part of the script, so its beginning has to do
+        span = span_of_line(Source("", _script(mod) or ""), 1)
     place = place_at(span.source.text, span.line)
     text = span.source.text
     start = span.source.offset(span.line, span.column)

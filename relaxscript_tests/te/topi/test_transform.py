@@ -118,7 +118,10 @@ def test_a_layout_is_packed_and_unpacked(groups, rng):
         (lambda t: topi.reshape(t, (7,)), r"`topi\.reshape` keeps the number of elements"),
         (lambda t: topi.repeat(t, -1), r"`topi\.repeat` repeats nothing less than 0 times"),
         (lambda t: topi.tile(t, (1, -2)), r"`topi\.tile` repeats nothing less than 0 times"),
-        (lambda t: topi.sequence_mask(t, t, 0, 2), "takes sequences along axis 0 or 1"),
+        (
+            lambda t: topi.sequence_mask(t, te.placeholder((3,), "int32"), 0, 2),
+            "takes sequences along axis 0 or 1",
+        ),
         (lambda t: topi.expand_like(t, t, (0,)), "adds the axes that a tensor has not"),
         (lambda t: topi.layout_transform(t, "NC", "NHC"), "a layout names each axis by a capital"),
         (lambda t: topi.layout_transform(t, "NCH", "NHC"), 'no tensor of the layout "NCH"'),
