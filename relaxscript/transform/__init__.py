@@ -8,7 +8,6 @@ legalize/     operators become loops, composite ones simpler ones.
 fuse/         what is computed together becomes one function.
 byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
-memory/       how long memory lives.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.

@@ -102,7 +102,7 @@ def test_examples_are_of_passes_that_there_are():
 @pytest.mark.slow
 @every_pass_and_row
 def test_a_pass_keeps_programs_well_formed_and_leaves_its_input_as_it_is(case):
-    for sample in samples(case, 200):
+    for sample in samples(case, 100):
         before = sample.mod.script(show_meta=True)
         with PassContext(instruments=[VerifyEach()]):
             case.run(sample.mod, sample.inputs)
