@@ -34,6 +34,7 @@ __all__ = ["arange", "eye", "eye_like", "hamming_window"]
 
 _INT64 = DataType("int64")
 _FLOAT32 = DataType("float32")
+_INT64_MAX = (1 << 63) - 1
 
 
 # ---------------------------------------------------------------- ranges
@@ -102,9 +103,15 @@ def _length(bounds: Sequence[PrimExpr | None], whole: bool) -> PrimExpr | None:
             if not math.isfinite(value):
                 message = "a range goes from number to number"
                 raise OperandError(name, f"is {value}", message=message, code="RX0204")
-        return number(_count(*values))
+        count = _count(*values)
+        if count > _INT64_MAX:
+            message = "a dimension is an int64, and the range has more elements"
+            raise OperandError("end", f"is {values[1]}", message=message, code="RX0204")
+        return number(count)
     if not whole or first is None or last is None or not isinstance(by, IntImm):
         return None
+    if any(isinstance(bound, IntImm) and bound.value > _INT64_MAX for bound in bounds):
+        return None  # sizes are computed in int64
     low, high = (first, last) if by.value > 0 else (last, first)
     distance: PrimExpr = prim.Max.make(prim.Sub.make(_wide(high), _wide(low)), ZERO)
     if abs(by.value) != 1:

@@ -9,6 +9,7 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
 
 from .inference import OBJECT, dim, prim_var, ranked, refused, result, shape, tensor
 
@@ -48,6 +49,12 @@ def test_a_range_goes_from_number_to_number() -> None:
     assert refused(R.arange, True).fact == "is a scalar of bool"
     assert refused(R.arange, tensor(2)).fact == "is a tensor, not a scalar"
     assert refused(R.arange, 0, OBJECT).operand == "end"
+
+
+def test_a_range_has_no_more_elements_than_a_dimension_counts() -> None:
+    most = prim.const(2**64 - 1, "uint64")
+    assert refused(R.arange, most).fact == "is 18446744073709551615"
+    assert result(R.arange, N, most) == "rank 1 int64"
 
 
 def test_identity_matrices() -> None:
