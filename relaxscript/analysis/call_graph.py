@@ -61,7 +61,7 @@ def all_vars(expr: Expr) -> list[Var]:
 
 
 def used_vars(expr: Expr) -> list[Var]:
-    """The Relax variables that stand as values in `expr`, each once: all but those only defined."""
+    """The Relax variables that are values in `expr`, each once: all but those only defined."""
     require_type("used_vars.expr", expr, Expr)
     found = {expr: None} if isinstance(expr, Var) else dict[Var, None]()
     for node in walk.compounds(expr):

@@ -179,7 +179,7 @@ class _Solver:
         used = {v for e in finals for v in free_vars(e)}
         if used & hidden:
             mixed = next(v for v in self.own if v in used & hidden)
-            raise self._not_found(f"`{mixed.name}` stands in a divided sum and elsewhere")
+            raise self._not_found(f"`{mixed.name}` occurs in a divided sum and elsewhere")
         for e in finals:
             self._cut(e)
         digits = self._digits(skip=hidden)
@@ -304,7 +304,7 @@ class _Solver:
             if twice is not None:
                 raise _refused(
                     "leaves places where no element is",
-                    f"`{twice.of.name}` stands in two new indices",
+                    f"`{twice.of.name}` occurs in two new indices",
                 )
             values |= self._read(e, name, mine)
         for digit in digits.values():

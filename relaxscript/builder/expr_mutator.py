@@ -450,7 +450,7 @@ class PyExprMutator(ExprFunctor):
         return done[id(expr)]
 
     def _normal(self, made: Expr) -> Expr:
-        """The result of a hook in normal form; its operands are bound where the builder stands."""
+        """The result of a hook in normal form; its operands are bound where the builder is."""
         if made is self._normal_already or (isinstance(made, LeafExpr) and type(made) is not Tuple):
             return made
         builder = self.builder_

@@ -148,7 +148,7 @@ def _size(func: Function, sizes: Mapping[str, int]) -> int:
 
 
 class _Splice(Specialization):
-    """The body of a function where a builder stands, with arguments for its parameters.
+    """The body of a function where a builder is, with arguments for its parameters.
 
     Into an open dataflow block go variables of the block.
     """

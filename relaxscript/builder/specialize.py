@@ -153,7 +153,7 @@ class Specializer(ExprMutator):
     def admit(self, params: Sequence[Var], values: Sequence[Expr], once: bool) -> None:
         """Put each value into the place of its parameter; raises `OperandError` if it cannot fit.
 
-        `once` says that each is evaluated where this stands, and never again.
+        `once` says that each is evaluated where this is, and never again.
         """
         for param, value in zip(params, values):
             self.replace_var(param, self._admitted(param, value, once))
@@ -217,7 +217,7 @@ class Specializer(ExprMutator):
         self.replace_var(var, self._replaced.get(made, made))
 
     def result_of(self, body: Expr) -> Expr:
-        """Write the bindings of a body where the builder stands; its result is a leaf."""
+        """Write the bindings of a body where the builder is; its result is a leaf."""
         assert isinstance(body, SeqExpr)
         self.visit(body)
         return self._substitute(body.body)

@@ -94,7 +94,7 @@ def require_constraints(word: str) -> Constraints:
     found = current_constraints()
     if found is None:
         raise pattern_error(
-            f"`{word}` stands outside of a pattern context, so nothing would hold it",
+            f"`{word}` is outside of a pattern context, so nothing would hold it",
             "write `with PatternContext() as ctx:` around it, then `ctx.match_dfb(block)`",
         )
     return found

@@ -1,4 +1,4 @@
-"""Patterns as text that reads like their constructors, and where each part stands in it."""
+"""Patterns as text that reads like their constructors, and where each part is in it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def inner_patterns(pattern: DFPattern) -> list[DFPattern]:
 
 
 def _shared(root: DFPattern) -> set[DFPattern]:
-    """The patterns that stand at several places and have no name of their own."""
+    """The patterns that occur at several places and have no name of their own."""
     seen: set[DFPattern] = set()
     twice: set[DFPattern] = set()
     todo = [root]
@@ -110,9 +110,9 @@ def _shared(root: DFPattern) -> set[DFPattern]:
 
 
 def format_with_places(root: DFPattern) -> tuple[str, dict[DFPattern, tuple[int, int]]]:
-    """The text of a pattern, and where each part stands in it first: start and end.
+    """The text of a pattern, and where each part is in it first: start and end.
 
-    What stands at several places is named where it is first, `(p0 := wildcard())`.
+    What occurs at several places is named where it is first, `(p0 := wildcard())`.
     """
     shared = _shared(root)
     names: dict[DFPattern, str] = {}

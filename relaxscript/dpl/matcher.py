@@ -4,7 +4,7 @@ A goal is a pattern and the expression that it has to match. Patterns with sever
 swapped operands and unordered tuples, leave a choice: what is to be done instead where a later goal
 fails. Neither deep patterns nor long chains of bindings take any recursion.
 
-A variable with a known value is looked at as that value; a wildcard takes it as it stands.
+A variable with a known value is looked at as that value; a wildcard takes it as it is.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Match:
         return {pattern: self._resolve(expr) for pattern, expr in self.memo.items()}
 
     def as_met(self) -> dict[DFPattern, Expr]:
-        """As `values`, but what wildcards match is the operand as it stands."""
+        """As `values`, but what wildcards match is the operand itself."""
         return {
             pattern: expr if isinstance(pattern, WildcardPattern) else self._resolve(expr)
             for pattern, expr in self.memo.items()

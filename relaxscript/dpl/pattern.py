@@ -1,6 +1,6 @@
 """Patterns of Relax expressions, by TVM's names: frozen data, compared by identity.
 
-One object is one thing: where a pattern stands twice inside of another, both places must match the
+One object is one thing: where a pattern occurs twice inside of another, both places must match the
 same value. `repr` reads like the constructors in `constructors.py`. What matches is decided in
 `matcher.py`; a pattern that can match nothing is refused when it is made (`possible.py`).
 

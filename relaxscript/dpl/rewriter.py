@@ -42,7 +42,7 @@ def rewrite_call(pattern: DFPattern, rewriter: ExprRewriter, func: Function) -> 
     """The function in which each value that a pattern matches is what a rewriter makes of it.
 
     `rewriter(matched, matchings)` gives the new value, or the matched one to leave it. `matchings`
-    has the expression of each part of the pattern, of a wildcard the operand as it stands. This
+    has the expression of each part of the pattern, of a wildcard the operand itself. This
     goes on until nothing changes. A new value is typed again, and fits wherever the old one did.
     In dataflow blocks, what nothing needs any more goes. Elsewhere calls stay, since they may fail.
     Raises `DiagnosticError` for what is no expression, for another StructInfo, and for side effects

@@ -27,7 +27,7 @@ __all__ = [
 Part = TypeVar("Part", bound=Node)
 Transform = Callable[[Any], Any]
 
-# What stands between a statement and the scalars in it.
+# What is between a statement and the scalars in it.
 _CONTAINERS = (tir.Range, tir.IterVar, tir.BufferRegion, tir.MatchBufferRegion)
 _names: dict[type[Node], tuple[str, ...]] = {}
 

@@ -175,7 +175,7 @@ class PyStmtExprMutator:
 
 def _of_kind(wanted: type, noun: str, method: str, found: Any) -> Any:
     if not isinstance(found, wanted):
-        raise TypeError(f"`{method}` gives {brief(found)}, where a {noun} stands")
+        raise TypeError(f"`{method}` gives {brief(found)}, where a {noun} is needed")
     return found
 
 

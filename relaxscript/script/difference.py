@@ -25,7 +25,7 @@ from relaxscript.ir.relax import BaseFunc
 __all__ = ["ScriptDiff", "diff"]
 
 _ROLES: dict[str, Role] = {"+": "help", "-": "error", "@": "secondary"}
-_HEAD = ""  # what stands before the first function
+_HEAD = ""  # what is before the first function
 
 # Lines of a part of a script with the number of the first, from 1.
 _Part = tuple[int, Sequence[str]]
@@ -86,7 +86,7 @@ class ScriptDiff:
 
 
 def _parts(text: str) -> dict[str, _Part]:
-    """The functions of a script by name, and what stands before them."""
+    """The functions of a script by name, and what is before them."""
     lines = text.split("\n")
     found: dict[str, _Part] = {}
     end = 0

@@ -166,7 +166,7 @@ def _with_one_result(mod: IRModule, check: Check) -> IRModule:
 
 
 def _with_less_numbers(mod: IRModule, check: Check) -> IRModule:
-    """The module that its script says with smaller numbers, each wherever it stands."""
+    """The module that its script says with smaller numbers, each wherever it is."""
     for number in sorted({int(n) for n in NUMBER.findall(mod.script())}, reverse=True):
         for less in (1, 2, 3, number // 2):
             if 0 < less < number and (made := _read(mod, number, less)) and _fails(check, made):

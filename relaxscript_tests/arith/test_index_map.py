@@ -114,7 +114,7 @@ def test_an_inverse_leads_back(function: Any, shape: list[Any], expected: list[s
     [
         (lambda i: i // 4, [16], "puts several elements at one place", "tells all `i` apart"),
         (lambda i, j: i, [16, 2], "puts several elements at one place", "tells all `j` apart"),
-        (lambda i: (i, i), [16], "leaves places", "`i` stands in two new indices"),
+        (lambda i: (i, i), [16], "leaves places", "`i` occurs in two new indices"),
         (lambda i: (i // 4, i % 4), [14], "leaves places", r"padding where `.* >= 14`"),
         (lambda i: (i // 4, i % 4), [N], "leaves places", r"padding where `.* >= n`"),
         (lambda i: 2 * i, [16], "no inverse that is found", "2 is no step after 1 values"),
@@ -124,7 +124,7 @@ def test_an_inverse_leads_back(function: Any, shape: list[Any], expected: list[s
         (lambda i, j: i // j, [16, 4], "no inverse that is found", "it has the index `i // j`"),
         (
             lambda i, j: ((i * 5 + j) // 4, (i * 5 + j) % 4, j), [4, 5],
-            "no inverse that is found", "`j` stands in a divided sum and elsewhere",
+            "no inverse that is found", "`j` occurs in a divided sum and elsewhere",
         ),
     ],
 )  # fmt: skip

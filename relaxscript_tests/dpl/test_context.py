@@ -241,7 +241,7 @@ def test_a_sequence_is_duplicated_with_its_links():
 def test_uses_stand_in_a_context():
     mistake = mistake_of(lambda: wildcard() ^ wildcard())
     assert mistake.message == (
-        "`used_by` stands outside of a pattern context, so nothing would hold it"
+        "`used_by` is outside of a pattern context, so nothing would hold it"
     )
     assert mistake.help is not None
     assert mistake.help.startswith("write `with PatternContext()")

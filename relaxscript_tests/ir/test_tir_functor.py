@@ -104,7 +104,9 @@ def test_a_method_gives_a_node_of_its_sort():
 
     with pytest.raises(TypeError, match=r"`visit_float_imm_` gives int \(3\), where a scalar"):
         Wrong().visit_stmt(body())
-    with pytest.raises(TypeError, match=r"`visit_for_` gives NoneType .* where a statement stands"):
+    with pytest.raises(
+        TypeError, match=r"`visit_for_` gives NoneType .* where a statement is needed"
+    ):
         Wrong().visit_stmt(body().replace(body=tir.Evaluate(0)))
 
 

@@ -53,7 +53,7 @@ class BodyTemplate:
         self.returns = False
         buffers = signature.buffers
         self._sizes = _sizes_of(signature)
-        # What is given stands first: buffers, their addresses, sizes, and names.
+        # What is given comes first: buffers, their addresses, sizes, and names.
         given: list[Node] = [*buffers, *[buffer.data for buffer in buffers], *self._sizes]
         self._places = {id(node): place for place, node in enumerate(given)}
         order = self._order([*allocated, body])

@@ -19,7 +19,7 @@ class PatternCheckContext:
     """The match of a pattern, for the `check` of a `FusionPattern`.
 
     `matched_expr` is the value that the whole pattern matched. `annotated_expr` has what the parts
-    matched by the names of the annotations: the value of a call, and an operand as it stands.
+    matched by the names of the annotations: the value of a call, and an operand itself.
     `matched_bindings` has the variables of the match with their values. The others are about the
     whole function. `var_usages` has the variables whose values use each variable, and
     `value_to_bound_var` the variable that each value is bound to.
@@ -86,6 +86,6 @@ def codegen_of(name: str, span: Span | None = None) -> str:
     codegen, dot, _ = name.partition(".")
     if codegen and dot:
         return codegen
-    message = f'"{name}" names no code generator: that is what stands before a dot'
+    message = f'"{name}" names no code generator: that is what is before a dot'
     help = f'name the pattern "mine.{name.strip(".")}" for the code generator "mine"'
     raise DiagnosticError(Diagnostic("RX0709", message, span, help=help))

@@ -51,7 +51,7 @@ class ConvertToDataflow(ModulePass):
         return c
 
     Calls without effects, casts, tuples, constants and local functions are such bindings. Choices
-    and recursive calls are none. A block that stands next to a run becomes part of it, and counts.
+    and recursive calls are none. A block that is next to a run becomes part of it, and counts.
     Branches and local functions have runs of their own. `CanonicalizeBindings` follows, by which
     what is used nowhere else ends with its block. In a dataflow block, what may fail is no longer
     sure to be kept by passes that follow.

@@ -217,7 +217,7 @@ class _Canonicalizer(ExprMutator):
 
 
 class _InScope:
-    """The shape variables that have values where the builder stands."""
+    """The shape variables that have values where the builder is."""
 
     def __init__(self, mutator: ExprMutator) -> None:
         self.builder = mutator.builder

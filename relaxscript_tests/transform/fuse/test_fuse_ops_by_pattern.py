@@ -255,7 +255,7 @@ R.output(d)
         ),
         (
             lambda: FuseOpsByPattern([("relu", wildcard())], annotate_codegen=True),
-            '"relu" names no code generator: that is what stands before a dot',
+            '"relu" names no code generator: that is what is before a dot',
         ),
     ],
 )
