@@ -10,7 +10,7 @@ import sys
 
 ALL = (
     "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
-    "execution", "networks",
+    "passes", "patterns", "execution", "networks",
 )  # fmt: skip
 
 
