@@ -15,7 +15,7 @@ from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import claims_purity
 from relaxscript.arith import NO, YES, simplify
-from relaxscript.errors import OperandError, Remark, Span
+from relaxscript.errors import DiagnosticError, OperandError, Remark, Span, UnplacedError
 from relaxscript.ir import walk
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -28,18 +28,31 @@ from relaxscript.ir.relax import (
     Expr,
     Function,
     GlobalVar,
+    Op,
     SeqExpr,
     Tuple,
+    TupleGetItem,
     Var,
     VarBinding,
 )
 from relaxscript.ir.renaming import is_closed
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.struct_info import (
+    FuncStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.sinfo import check_compatibility, explain_mismatch, shape_var_mapping
+from relaxscript.sinfo import (
+    check_compatibility,
+    definable_shape_vars,
+    explain_mismatch,
+    shape_var_mapping,
+)
 
 from .block_builder import BlockBuilder
 from .mutator import ExprMutator
+from .scope import attempt
 
 __all__ = ["Specialization", "Specializer", "evaluates_once", "in_normal_form"]
 
@@ -236,8 +249,42 @@ class Specializer(ExprMutator):
             self.keep(binding if new is var else binding.replace(var=new))
         elif value is before.value and var is before.var and not self._mentions_replaced(binding):
             self.keep(binding)
+        elif isinstance(value, Call) and not isinstance(value.op, Op):
+            self._write_call(binding, value)
         else:
             self.retype(binding, value)
+
+    def _write_call(self, binding: Binding, call: Call) -> None:
+        """Bind the call of a function, whose arguments may be known by now not to fit.
+
+        The program is none the less one, and may not come to the call: a match_cast fails there.
+        """
+        try:
+            with attempt(self.builder):
+                self.retype(binding, call)
+        except (UnplacedError, DiagnosticError):
+            cast = self._with_cast_args(call)
+            if cast is None:
+                raise
+            self.retype(binding, cast)
+
+    def _with_cast_args(self, call: Call) -> Call | None:
+        """The call with its arguments behind a match_cast to what the function takes."""
+        builder = self.builder
+        callee = builder.struct_info(self._substitute(call.op))
+        if not isinstance(callee, FuncStructInfo) or callee.params is None:
+            return None
+        if len(callee.params) != len(call.args):
+            return None
+        # The variables of a signature are its own: each call has others.
+        taken = TupleStructInfo.make(tuple(callee.params))
+        scope = builder.context.shape_scope or ()
+        own = [v for v in definable_shape_vars(taken) if v not in scope]
+        taken = walk.substitute(taken, {v: PrimVar(v.name, v.dtype) for v in own})
+        given = Tuple.make(tuple([self._substitute(arg) for arg in call.args]))
+        fields = builder.bind_match_cast(given, taken, "args")
+        args = [builder.bind(TupleGetItem.make(fields, i), "arg") for i in range(len(call.args))]
+        return call.replace(args=tuple(args))
 
     def _write_function(self, binding: Binding, function: Function, var: Var) -> None:
         """Bind a local function, of whose result more may be known than its variable says."""

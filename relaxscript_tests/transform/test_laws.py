@@ -7,6 +7,7 @@ itself (`Pass.declarations`) is what these laws allow it, and no more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,13 +17,27 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
-from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
+from relaxscript.testing.compare import EXECUTORS, Outcome, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import (
+    AnnotateTIROpPattern,
+    CanonicalizeBindings,
+    DataflowUseInplaceCalls,
+    DeadCodeElimination,
+    DecomposeOpsForInference,
+    EliminateCommonSubexpr,
+    FoldConstant,
+    FuseOps,
+    FuseTIR,
+    InlinePrivateFunctions,
+    LegalizeOps,
     ModulePass,
     Pass,
     PassContext,
+    RewriteDataflowReshape,
+    Sequential,
+    TopologicalSort,
     VerifyEach,
     default_build_pipeline,
 )
@@ -43,7 +58,21 @@ from relaxscript_tests.transform.long_programs import PROGRAMS, long_module
 
 CASES = list(cases())
 # A row lowers what its own passes make no more: what comes late is not killed by what comes early.
-ROWS = [Case("default_build", lambda mod, inputs: default_build_pipeline())]
+# None makes dataflow blocks: what comes after `ConvertToDataflow` may drop what fails in them.
+SIMPLIFY = (
+    CanonicalizeBindings, EliminateCommonSubexpr, FoldConstant, InlinePrivateFunctions,
+    CanonicalizeBindings, DeadCodeElimination,
+)  # fmt: skip
+FUSE = (
+    DecomposeOpsForInference, TopologicalSort, LegalizeOps, FoldConstant, AnnotateTIROpPattern,
+    RewriteDataflowReshape, FuseOps, FuseTIR, DataflowUseInplaceCalls, DeadCodeElimination,
+)  # fmt: skip
+ROWS = [
+    Case("simplify", lambda mod, inputs: Sequential([step() for step in SIMPLIFY])),
+    Case("fold_loops", lambda mod, inputs: Sequential([LegalizeOps(), FoldConstant()])),
+    Case("simplify_fuse", lambda mod, inputs: Sequential([step() for step in (*SIMPLIFY, *FUSE)])),
+    Case("default_build", lambda mod, inputs: default_build_pipeline()),
+]
 
 every_pass = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 every_pass_and_row = pytest.mark.parametrize(
@@ -67,6 +96,7 @@ DECLARED = {
         "MergeCompositeFunctions", "RunCodegen", "tir.Filter",
     },
     "tolerance": set(),
+    "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {"DeadCodeElimination", "TopologicalSort"},
     "trusts_checks": {"RemoveUnusedChecks"},
     "runs_once": {"BindParams", "BindSymbolicVars", "TopologicalSort"},
@@ -157,7 +187,22 @@ def check_meaning(case: Case, sample: Sample, executor: str) -> None:
         lambda name, *args: step.call_as_before(sample.mod, run, name, args), "main", sample.inputs
     )
     said = f"{executor} after the pass"
-    check_outcomes(said, actual, "before", sample.expected, rtol=step.tolerance)
+    expected = failing_as(step, sample.expected, actual)
+    check_outcomes(said, actual, "before", expected, rtol=step.tolerance)
+
+
+def failing_as(step: Pass, expected: Outcome, actual: Outcome) -> Outcome:
+    """The expected outcome, where what the pass fails as something else is that."""
+
+    def as_now(before: Any, now: Any) -> Any:
+        codes = tuple(getattr(found, "code", found) for found in (before, now))
+        is_said_so = all(isinstance(code, str) for code in codes) and codes in step.fails_as
+        return now if is_said_so else before
+
+    called = expected.called
+    if len(called) == len(actual.called):
+        called = tuple(map(as_now, called, actual.called))
+    return replace(expected, value=as_now(expected.value, actual.value), called=called)
 
 
 def fails(sample: Sample) -> bool:

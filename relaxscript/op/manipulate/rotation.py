@@ -37,7 +37,7 @@ def roll(x: Tensor, shift: int | Axes, axis: Axes | None = None) -> Tensor:
         return np.roll(x, total % max(x.size, 1))
     shifts = _shifts(shift, len(axis))
     moved = [s % max(x.shape[a], 1) for s, a in zip(shifts, axis)]
-    return np.roll(x, moved, axis)
+    return np.roll(x, moved, axis) if moved else x.copy()  # numpy wants an axis
 
 
 def _shifts(shift: int | tuple[int, ...], count: int) -> tuple[int, ...]:

@@ -53,6 +53,7 @@ class LegalizeOps(ModulePass):
     """
 
     adds_functions = True
+    fails_as = (("RX0606", "RX0614"),)
 
     def __init__(
         self,

@@ -54,8 +54,8 @@ __tracebackhide__ = is_user_error
 
 # The attributes by which a class of passes says what they do beyond the bodies of functions.
 DECLARATIONS = (
-    "changes_signatures", "adds_functions", "removes_functions", "tolerance", "changes_failures",
-    "trusts_checks", "runs_once", "follows",
+    "changes_signatures", "adds_functions", "removes_functions", "tolerance", "fails_as",
+    "changes_failures", "trusts_checks", "runs_once", "follows",
 )  # fmt: skip
 
 # The passes that the rows at hand have run, which need not run before those that require them.
@@ -76,6 +76,8 @@ class Pass(ABC):
     - `adds_functions`: functions are new, or new to those who call from outside.
     - `removes_functions`: private functions may be gone.
     - `tolerance`: numbers of the results may differ by that part of them.
+    - `fails_as`: pairs of codes; what fails with the first may fail with the second. So an operator
+      (RX0606) fails as the PrimFunc that takes its place (RX0614).
     - `changes_failures`: in dataflow blocks, what fails fails in another way, or no longer.
     - `trusts_checks`: results are the same where no check fails, and anything elsewhere.
     - `runs_once`: a second run may change the program again.
@@ -91,6 +93,7 @@ class Pass(ABC):
     adds_functions: ClassVar[bool] = False
     removes_functions: ClassVar[bool] = False
     tolerance: ClassVar[float] = 0.0
+    fails_as: ClassVar[tuple[tuple[str, str], ...]] = ()
     changes_failures: ClassVar[bool] = False
     trusts_checks: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
@@ -271,7 +274,7 @@ class Sequential(Pass):
 
     A pass runs when its level is at most the context's and the context does not disable it by name.
     One that the context requires by name runs at any level. What a pass requires is not run again
-    where it comes before it in the sequence.
+    where it comes before it in the sequence. What one of them declares, the sequence does.
     """
 
     def __init__(
@@ -288,6 +291,7 @@ class Sequential(Pass):
                 raise TypeError(f"a Sequential is made of passes, not of {step!r}")
         # In the place of what the class would say.
         self.info = PassInfo(opt_level, name, tuple(required or ()), traceable)
+        self.__dict__.update(_declared_by(self.passes))
 
     def __repr__(self) -> str:
         names = ", ".join(step.info.name for step in self.passes) or "no passes"
@@ -310,6 +314,18 @@ class Sequential(Pass):
         finally:
             _done.set(outer)
         return mod
+
+
+def _declared_by(passes: Sequence[Pass]) -> dict[str, Any]:
+    """The declarations of passes in a row: whatever one of them does, the row does."""
+    declared: dict[str, Any] = {
+        name: any(getattr(step, name) for step in passes)
+        for name in DECLARATIONS
+        if isinstance(getattr(Pass, name), bool)
+    }
+    declared["tolerance"] = sum(step.tolerance for step in passes)
+    declared["fails_as"] = tuple(pair for step in passes for pair in step.fails_as)
+    return declared
 
 
 def _summary(step: Pass) -> str:

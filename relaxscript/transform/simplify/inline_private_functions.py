@@ -41,6 +41,7 @@ class InlinePrivateFunctions(ModulePass):
     """
 
     removes_functions = True
+    fails_as = (("RX0601", "RX0605"),)
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         recursive = {var.name_hint for group in detect_recursion(mod) for var in group}

@@ -37,7 +37,8 @@ class BindSymbolicVars(ModulePass):
             return y
 
     The keys of `binding_map` are names or variables, its values integers or scalar expressions.
-    Without `func_name`, each function is given those that it has.
+    Without `func_name`, each function is given those that it has. The call of a function that
+    cannot take such sizes fails where it is reached, by a match_cast.
 
     Raises `DiagnosticError`. RX0703 is for a function that is not there. RX0101 is for a shape
     variable that the function lacks, or every function. Other values raise what
@@ -45,6 +46,7 @@ class BindSymbolicVars(ModulePass):
     """
 
     changes_signatures = True
+    fails_as = (("RX0601", "RX0605"),)
     runs_once = True
     opt_level = 1
 

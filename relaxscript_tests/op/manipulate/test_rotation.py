@@ -19,6 +19,13 @@ def test_what_leaves_at_the_end_comes_in_at_the_beginning() -> None:
     assert R.roll(ROWS, [1, 3]).tolist() == R.roll(ROWS, 4).tolist()
 
 
+def test_no_axis_moves_nothing() -> None:
+    made = R.roll(ROWS, [], [])
+    assert made.tolist() == ROWS.tolist()
+    assert made is not ROWS
+    assert R.roll(np.array(3), 2, []) == 3
+
+
 def test_a_shift_may_be_as_large_as_integers_are() -> None:
     for shift in ((1 << 63) - 1, -(1 << 63)):
         assert R.roll(ROWS, shift, 1).tolist() == R.roll(ROWS, shift % 3, 1).tolist()

@@ -9,7 +9,8 @@ import relaxscript as rx
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
-from relaxscript.transform import LegalizeOps
+from relaxscript.testing.compare import EXECUTORS
+from relaxscript.transform import LegalizeOps, Normalize
 
 
 @I.ir_module
@@ -138,3 +139,20 @@ class Taken:
     span = caught.value.span
     assert span is not None
     assert (span.line, span.column, span.end_column) == (6, 13, 25)
+
+
+def test_an_operator_that_fails_fails_as_the_prim_func_in_its_place():
+    @I.ir_module
+    class Taken:
+        @R.function
+        def main(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+            y = R.take(x, i)
+            return y
+
+    args = np.ones(4, "float32"), np.array([1, 9])
+    for step, code in ((Normalize(), "RX0606"), (LegalizeOps(), "RX0614")):
+        for load in EXECUTORS.values():
+            with pytest.raises(rx.VMError) as raised:
+                load(step(Taken))("main", *args)
+            assert raised.value.code == code
+    assert LegalizeOps.fails_as == (("RX0606", "RX0614"),)

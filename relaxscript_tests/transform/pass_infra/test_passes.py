@@ -9,7 +9,9 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
 from relaxscript.transform import (
     DataflowBlockPass,
+    DeadCodeElimination,
     FunctionPass,
+    LegalizeOps,
     ModulePass,
     Normalize,
     PassContext,
@@ -115,6 +117,15 @@ def test_a_sequential_runs_its_passes_in_order():
     assert made.info.name == "both"
     assert made(Model).get_attr("seen") == "renamed last"
     assert Sequential()(Model) is Model
+
+
+def test_a_sequential_declares_what_its_passes_declare():
+    row = Sequential([Normalize(), Sequential([LegalizeOps(), DeadCodeElimination()])])
+    assert (row.adds_functions, row.removes_functions) == (True, True)
+    assert row.changes_failures
+    assert not row.changes_signatures
+    assert row.fails_as == (("RX0606", "RX0614"),)
+    assert Sequential().fails_as == ()
 
 
 def test_passes_that_are_required_run_before():

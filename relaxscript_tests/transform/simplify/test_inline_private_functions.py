@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from relaxscript.transform import InlinePrivateFunctions
+from relaxscript.errors import VMError
+from relaxscript.script import from_source
+from relaxscript.testing.compare import EXECUTORS
+from relaxscript.transform import InlinePrivateFunctions, Normalize
 from relaxscript_tests.transform.before_after import check
 
 HEAD = """
@@ -111,3 +115,25 @@ class M:
         return y
 """,
     )
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_an_argument_that_does_not_fit_fails_by_a_match_cast():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function(private=True)
+    def first(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+
+    @R.function
+    def main(x: R.Tensor(ndim=1, dtype="float32")):
+        y = M.first(x)
+        return y
+""")
+    for step, code in ((Normalize(), "RX0601"), (InlinePrivateFunctions(), "RX0605")):
+        for load in EXECUTORS.values():
+            with pytest.raises(VMError) as raised:
+                load(step(mod))("main", np.ones(3, "float32"))
+            assert raised.value.code == code
+    assert InlinePrivateFunctions.fails_as == (("RX0601", "RX0605"),)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import pytest
 
-from relaxscript.errors import DiagnosticError
+from relaxscript.analysis import ill_formed
+from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.script import from_source
+from relaxscript.testing.compare import EXECUTORS
 from relaxscript.transform import BindSymbolicVars
 from relaxscript_tests.transform.before_after import check
 
@@ -69,3 +75,36 @@ def test_an_unknown_function_or_size_is_offered_the_nearest():
 def test_what_is_no_size_is_refused():
     assert mistake(BindSymbolicVars({"n": -1})).code == "RX0203"
     assert mistake(BindSymbolicVars({"n": 2.5}, "main")).code == "RX0201"
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_a_call_that_cannot_take_such_sizes_fails_where_it_is_reached_only():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def three(x: R.Tensor((3, "m"), "float32")) -> R.Tensor((3, "m"), "float32"):
+        m = T.int64()
+        y = R.exp(x)
+        return y
+
+    @R.function
+    def main(x: R.Tensor(("n", 2), "float32"), c: R.Tensor((), "bool")) -> R.Object:
+        n = T.int64()
+        cls = M
+        if c:
+            y = cls.three(x)
+        else:
+            y = x
+        return y
+""")
+    made = BindSymbolicVars({"n": 4}, "main")(mod)
+    assert ill_formed(made) == ()
+    assert_structural_equal(from_source(made.script()), made)
+    x = np.ones((4, 2), "float32")
+    for load in EXECUTORS.values():
+        main = partial(load(made), "main", x)
+        np.testing.assert_array_equal(main(np.array(False)), x)
+        with pytest.raises(VMError, match="is 4; must be 3") as raised:
+            main(np.array(True))
+        assert raised.value.code == "RX0605"
