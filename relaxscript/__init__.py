@@ -154,6 +154,7 @@ if TYPE_CHECKING:
     )
     from .script.difference import diff
     from .transform import get_default_pipeline, get_pipeline, register_pipeline
+    from .weights import load_weights, save_weights
 
 __all__ = [
     "Binding",
@@ -260,6 +261,7 @@ __all__ = [
     "jit",
     "list_global_func_names",
     "load",
+    "load_weights",
     "metal",
     "nd",
     "op",
@@ -272,6 +274,7 @@ __all__ = [
     "rocm",
     "runtime",
     "save",
+    "save_weights",
     "script",
     "struct_info",
     "structural_equal",
@@ -293,6 +296,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("VirtualMachine", "build", "compile", "jit"), "compiler"),
     **dict.fromkeys(("load", "save"), "artifact"),
+    **dict.fromkeys(("load_weights", "save_weights"), "weights"),
     **dict.fromkeys(("get_default_pipeline", "get_pipeline", "register_pipeline"), "transform"),
     **dict.fromkeys(
         (

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,14 +22,12 @@ from io import BytesIO
 from typing import Any, NoReturn
 
 import numpy as np
-import safetensors.numpy
-from safetensors import SafetensorError
 
 from .compiler import build
 from .dtypes import DataType, result_dtype
 from .errors import Diagnostic, DiagnosticError, InternalError
 from .errors.exceptions import is_user_error
-from .errors.files import open_regular
+from .errors.files import open_regular, replaced
 from .ir import prim, relax, tir
 from .ir.module import IRModule, Target, as_target
 from .ir.relax import Attrs
@@ -47,6 +44,7 @@ from .transform.lower.legacy_lowering import remove_shape_heaps
 from .transform.normalize.normalize import normalize_module
 from .transform.vdevice.realize_vdevice import realize_vdevices
 from .version import __version__
+from .weights.header import Array, array_of, bytes_of, read_header
 
 __all__ = ["FORMAT_VERSION", "Contents", "inspect", "load", "readable", "save"]
 
@@ -62,7 +60,6 @@ _PLAIN = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",
 })  # fmt: skip
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -116,16 +113,9 @@ def save(executable: Executable | VirtualMachine, path: str | os.PathLike[str]) 
         help = "save the module before `RunCodegen`, and run it on what you load"
         raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))
     content = _archive_bytes(normalize_module(realize_vdevices(module)), target)
-    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
-        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(content)
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with replaced(path) as file:
+            file.write(content)
     except OSError as error:
         _refuse(path, error.strerror or str(error), verb="write")
 
@@ -135,7 +125,7 @@ def _archive_bytes(module: IRModule, target: Target) -> bytes:
     text = module.script(show_meta=False)
     if not structural_equal(module, read_again(text, MODULE, _metadata(constants))):
         raise InternalError("the script of a module that was built reads as another module")
-    files = {MODULE: text.encode(), WEIGHTS: safetensors.numpy.save(_weight_arrays(constants))}
+    files = {MODULE: text.encode(), WEIGHTS: bytes_of(_weight_arrays(constants))}
     manifest = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -167,8 +157,6 @@ def _weight_arrays(constants: Iterable[relax.Constant]) -> dict[str, Array]:
     stored = {}
     for number, constant in enumerate(constants):
         data = np.ascontiguousarray(constant.data).reshape(constant.data.shape)
-        if data.dtype.byteorder == ">":
-            data = data.astype(data.dtype.newbyteorder("<"))
         plain = str(result_dtype(data)) in _PLAIN
         stored[str(number)] = data if plain else np.frombuffer(data.tobytes(), np.uint8)
     return stored
@@ -311,18 +299,12 @@ def _constants(
 ) -> list[relax.Constant]:
     described = manifest.get("weights")
     try:
-        arrays = safetensors.numpy.load(content)
-        if not isinstance(described, list) or len(described) != len(arrays):
+        tensors, _ = read_header(content)
+        if not isinstance(described, list) or len(described) != len(tensors):
             raise ValueError("their number is not that of the manifest")
-        return [_constant(arrays[str(i)], said) for i, said in enumerate(described)]
-    except (
-        SafetensorError,
-        ArithmeticError,
-        KeyError,
-        MemoryError,
-        TypeError,
-        ValueError,
-    ) as error:
+        stored = (array_of(content, tensors[str(i)]) for i in range(len(described)))
+        return [_constant(array, said) for array, said in zip(stored, described, strict=True)]
+    except (ArithmeticError, KeyError, MemoryError, TypeError, ValueError) as error:
         _refuse(path, f"it is damaged: the weights cannot be read: {error}")
 
 

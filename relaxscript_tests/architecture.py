@@ -73,6 +73,7 @@ FLOORS = (
     ("arguments",),
     ("runtime.values",),
     ("runtime.arrays",),
+    ("weights",),
     ("ir",),
     ("arith",),
     ("sinfo",),
@@ -110,6 +111,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "arguments": ("errors",),
     "runtime.values": ("dtypes", "errors", "format_string"),
     "runtime.arrays": ("dtypes", "errors", "runtime.values"),
+    "weights": ("dtypes", "errors", "runtime.values"),
     "ir": ("dtypes", "errors", "runtime.arrays"),
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
     "runtime": (

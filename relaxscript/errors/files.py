@@ -1,13 +1,16 @@
-"""Opening files that somebody named: only those that have an end, and never waiting for one."""
+"""Files that somebody named: opened only where they have an end, and replaced as a whole."""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
-__all__ = ["open_regular"]
+__all__ = ["open_regular", "replaced"]
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -29,3 +32,20 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A new file to write into, which takes the place of what is at `path` when the block ends.
+
+    Until then, and where the block raises, what was there is untouched. Raises `OSError`.
+    """
+    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
-from relaxscript.runtime.arrays import NDArray
 
 from . import calling, function_methods, hooks, prim
+from .constant_array import constant_array
 from .field_types import FieldError, brief
 from .node import Node, field, node
 from .prim import FloatImm, IntImm, PrimExpr, as_dimension, as_dims, as_prim
@@ -252,20 +252,6 @@ def _maybe_tuple(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)
 
 
-def _array(value: Any) -> np.ndarray[Any, Any]:
-    """A private, read-only copy: a constant must not change under the program that holds it.
-
-    An `NDArray`, for people who write `constant.data.numpy()`; what runs is made of plain arrays.
-    """
-    array = np.array(value, copy=True, order="C")
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    array.setflags(write=False)
-    if not (dtype := result_dtype(array)).in_relax:
-        raise ValueError(f'Relax has no dtype "{dtype}"')
-    return array.view(NDArray)
-
-
 @node
 class LeafExpr(Expr):
     """An expression that may be an operand in normal form."""
@@ -278,7 +264,7 @@ class Constant(LeafExpr):
     """A tensor known at compile time; each evaluation gives a new tensor."""
 
     keeps_identity = True
-    data: np.ndarray[Any, Any] = field(convert=_array)
+    data: np.ndarray[Any, Any] = field(convert=constant_array)
 
     @property
     def dtype(self) -> DataType:

@@ -384,4 +384,19 @@ Right:
 
     rewrite_call(is_op("relax.exp")(x), lambda _, found: R.tanh(found[x]), func)
 """,
+    "RX0712": """
+RX0712: weights that are not those of the model
+
+Arrays are given to parameters by name, all of them or none. The message lists each name that is
+missing, each that no parameter has, with the nearest one that has, and each array that does not
+fit its parameter. `rx.load_weights(path, names=...)` renames what a file has.
+
+Wrong:
+
+    rx.build(module, params={"fc1.wieght": w})
+
+Right:
+
+    rx.build(module, params={"fc1.weight": w})
+""",
 }
