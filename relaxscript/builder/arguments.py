@@ -12,14 +12,14 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.user_frame import caller_span
-from relaxscript.ir.relax import Expr, as_expr
+from relaxscript.ir.relax import Expr, ShapeExpr, as_expr
 
-__all__ = ["args_converter", "convert_to_expr"]
+__all__ = ["args_converter", "convert_to_expr", "make_shape"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _EXPR = ("Expr",)
@@ -33,6 +33,16 @@ def convert_to_expr(value: Any) -> Expr:
     of what their fields mean, arrays Constants. Raises `TypeError` for anything else.
     """
     return as_expr(value)
+
+
+def make_shape(shape: Sequence[Any]) -> ShapeExpr:
+    """The shape of a list or tuple of dimensions.
+
+    Raises `TypeError` for anything else. Source: TVM `relax.expr.make_shape`.
+    """
+    if not isinstance(shape, (list, tuple)):
+        raise TypeError(f"`shape` is a list or tuple of dimensions, not {shape!r}")
+    return ShapeExpr(shape)
 
 
 class ArgsConverter:

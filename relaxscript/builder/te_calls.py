@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from relaxscript.arguments import python_signature
 from relaxscript.dtypes import DataType
-from relaxscript.errors import DiagnosticError, OperandError
+from relaxscript.errors import DiagnosticError, OperandError, UnplacedError
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
 from relaxscript.ir.relax import (
     Attrs,
@@ -47,8 +48,9 @@ from relaxscript.tir_builder import describe
 from .scope import ScopeStack
 
 __all__ = [
-    "TEArguments", "TEFunction", "call_of", "check_arguments", "check_made", "gradient_of",
-    "make_te_function", "name_of", "te_call", "with_operands",
+    "TEArguments", "TEFunction", "call_of", "check_arguments", "check_made",
+    "gen_call_tir_inputs", "gradient_of", "make_te_function", "name_of", "te_call", "te_tensor",
+    "with_operands",
 ]  # fmt: skip
 
 Infer = Callable[[Expr], StructInfo]
@@ -330,13 +332,61 @@ def te_call(
     name = name_of(func, primfunc_name_hint)
     grad = gradient_of(te_grad_name, te_grad_kwargs)
     arguments = TEArguments(scopes.struct_info)
+    made = _described(arguments, func, args, kwargs, name, primfunc_attrs)
+    check_made(made, name, scopes.is_in_scope)
+    gvar = add_func(made.function, name)
+    return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
+
+
+def _described(
+    arguments: TEArguments, func: Callable[..., Any], args: Sequence[Any],
+    kwargs: Mapping[str, Any], name: str, attrs: Mapping[str, Any] | None,
+) -> TEFunction:  # fmt: skip
+    """The PrimFunc of what `func` gives for some arguments of Relax."""
     converted, options = arguments.convert(args), arguments.convert(kwargs)
     check_arguments(func, converted, options)
     try:
         described = func(*converted, **options)
     except DiagnosticError as error:
         raise with_operands(error, arguments) from None
-    made = make_te_function(arguments, described, name, primfunc_attrs)
-    check_made(made, name, scopes.is_in_scope)
-    gvar = add_func(made.function, name)
-    return call_of(gvar, made, [expr for expr, _ in arguments.tensors], grad)
+    return make_te_function(arguments, described, name, attrs)
+
+
+def gen_call_tir_inputs(
+    func: Callable[..., Any], *args: Any, **kwargs: Any
+) -> tuple[PrimFunc, Tuple, list[TensorStructInfo], ShapeExpr | None]:
+    """The PrimFunc that `func` describes for some arguments, and what a call of it is made of.
+
+        prim_func, args, out_sinfo, tir_vars = gen_call_tir_inputs(topi.matmul, x, w)
+        call = relax.call_tir(bb.add_func(prim_func, "matmul"), args, out_sinfo, tir_vars)
+
+    These are the tensors among the arguments, what is known of the results, and the integers for
+    the scalar parameters, None where there are none. `primfunc_attrs` are attributes of the
+    PrimFunc. Raises `DiagnosticError` as `BlockBuilder.call_te`. Source: TVM `relax.utils`.
+    """
+    attrs = kwargs.pop("primfunc_attrs", None)
+    try:
+        name = name_of(func)
+        arguments = TEArguments(lambda expr: expr.struct_info)
+        made = _described(arguments, func, args, kwargs, name, attrs)
+        check_made(made, name, lambda var: True)
+    except UnplacedError as error:
+        raise error.as_diagnostic_error("this call", caller_span()) from None
+    operands = Tuple.make(tuple(expr for expr, _ in arguments.tensors))
+    scalars = ShapeExpr.make(tuple(made.scalars)) if made.scalars else None
+    return made.function, operands, list(made.results), scalars
+
+
+def te_tensor(
+    value: Expr, tir_var_map: Mapping[PrimVar, PrimExpr], name: str = "rxplaceholder"
+) -> Tensor:
+    """A placeholder of tensor expressions that stands for a tensor of Relax.
+
+    In its dimensions the variables of `tir_var_map` are what these are mapped to. Raises
+    `DiagnosticError` where shape or dtype is not known. Source: TVM `relax.expr.te_tensor`.
+    """
+    info = value.struct_info
+    if not isinstance(info, TensorStructInfo) or info.dims is None or info.dtype.is_void:
+        raise _no_operand(value, info).as_diagnostic_error("this call", caller_span())
+    dims = [substitute(dim, dict(tir_var_map)) for dim in info.dims]
+    return placeholder(dims, info.dtype, name)

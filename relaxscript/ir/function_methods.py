@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import hooks
 
 if TYPE_CHECKING:
+    from relaxscript.errors import Span
+
     from .prim import PrimExpr, Var as PrimVar
     from .relax import Function, GlobalVar, Var
+    from .struct_info import StructInfo
 
-__all__ = ["bind_params", "bind_symbolic_vars", "inline_functions"]
+__all__ = ["bind_params", "bind_symbolic_vars", "create_empty", "inline_functions"]
 
 
 def bind_params(self: Function, binding_map: Mapping[Var | str, Any]) -> Function:
@@ -46,4 +49,21 @@ def inline_functions(self: Function, function_map: Mapping[GlobalVar | str, Func
     Raises `DiagnosticError` where one calls itself. Source: TVM.
     """
     made: Function = hooks.inline_functions(self, function_map)
+    return made
+
+
+def create_empty(
+    params: Sequence[Var],
+    ret_struct_info: StructInfo,
+    is_pure: bool = True,
+    attrs: Mapping[str, Any] | None = None,
+    span: Span | None = None,
+) -> Function:
+    """A function of these parameters and this result that has no body yet.
+
+    It is well-formed, so other functions can call it until `update_func` gives the real one. Where
+    it runs, it fails: its body calls a packed function that is not registered. Raises `TypeError`
+    where `ret_struct_info` is none. Source: TVM.
+    """
+    made: Function = hooks.create_empty(params, ret_struct_info, is_pure, attrs, span)
     return made

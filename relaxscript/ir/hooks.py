@@ -19,6 +19,7 @@ __all__ = [
     "bind_params",
     "bind_symbolic_vars",
     "blame",
+    "create_empty",
     "evaluate",
     "html_of",
     "inline_functions",
@@ -76,6 +77,7 @@ run_function = Hook("run_function", "(function, args, named) -> what it computes
 bind_params = Hook("bind_params", "(function, values) -> it without these parameters")
 bind_symbolic_vars = Hook("bind_symbolic_vars", "(function, sizes) -> it for these sizes")
 inline_functions = Hook("inline_functions", "(function, callees) -> it with their bodies")
+create_empty = Hook("create_empty", "(params, result, ...) -> a function without a body")
 evaluate = Hook("evaluate", "(module, name of a PrimFunc, args) -> None: it writes into arrays")
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
@@ -94,7 +96,7 @@ _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
     metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
     ask_index_map,
-    bind_params, bind_symbolic_vars, inline_functions,
+    bind_params, bind_symbolic_vars, inline_functions, create_empty,
 )  # fmt: skip
 
 

@@ -524,17 +524,18 @@ class BaseFunc(Expr):
         found: dict[str, Any] = hooks.metadata_of(self)
         return found
 
-    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> Any:
+    def with_attr(self, attr_key_or_dict: str | Mapping[str, Any], attr_value: Any = None) -> Any:
         """A copy with one attribute more, or several from a mapping."""
-        extra = {key: value} if isinstance(key, str) else dict(key)
+        key = attr_key_or_dict
+        extra = {key: attr_value} if isinstance(key, str) else dict(key)
         return self.replace(attrs=Attrs(self.attrs, **extra))
 
     def with_attrs(self, attr_map: Mapping[str, Any]) -> Any:
         """A copy with these attributes more."""
         return self.replace(attrs=Attrs(self.attrs, **dict(attr_map)))
 
-    def without_attr(self, key: str) -> Any:
-        return self.replace(attrs=(self.attrs or Attrs()).without(key) or None)
+    def without_attr(self, attr_key: str) -> Any:
+        return self.replace(attrs=(self.attrs or Attrs()).without(attr_key) or None)
 
 
 @node
@@ -575,6 +576,7 @@ class Function(BaseFunc):
     bind_params = function_methods.bind_params
     bind_symbolic_vars = function_methods.bind_symbolic_vars
     inline_functions = function_methods.inline_functions
+    create_empty = staticmethod(function_methods.create_empty)
 
 
 remember_compounds = Function.__dict__["known_compounds"].__set__

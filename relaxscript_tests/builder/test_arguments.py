@@ -87,3 +87,11 @@ def test_a_name_that_stands_in_both_lists_is_refused():
         @args_converter.convert(["a"], ["a"])
         def f(a):
             return a
+
+
+def test_a_shape_is_made_of_a_list_or_tuple_of_dimensions():
+    n = tir.Var("n", "int64")
+    assert relax.expr.make_shape([n, 4]).values[0] is n
+    assert str(relax.expr.make_shape((2, 3))) == "R.shape([2, 3])"
+    with pytest.raises(TypeError, match="`shape` is a list or tuple of dimensions, not 4"):
+        relax.expr.make_shape(4)

@@ -185,3 +185,53 @@ def test_what_cannot_be_a_tensor_expression_is_refused(info, function, message):
     x = variable("x", info)
     with pytest.raises(DiagnosticError, match=message):
         module_of([x], lambda bb: bb.emit_te(function, x))
+
+
+def test_the_inputs_of_a_call_of_a_prim_func_make_the_call_that_a_builder_makes():
+    x = variable("x", R.Tensor(("n", 4), "float32"))
+    n = x.struct_info.shape.values[0]
+
+    def both(a, k):
+        return topi.add(a, tir.Cast("float32", k)), topi.exp(a)
+
+    attrs = {"op_pattern": 0}
+    made, args, infos, scalars = relax.utils.gen_call_tir_inputs(
+        both, x, n + 1, primfunc_attrs=attrs
+    )
+    assert made.attrs["op_pattern"] == 0
+    assert scalars is None  # the size is that of the first tensor
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        call = relax.call_tir(bb.add_func(made, "both"), args, infos, scalars)
+        theirs = bb.call_te(both, x, n + 1, primfunc_attrs=attrs)
+        assert_structural_equal(theirs, call)
+        bb.emit_func_output(bb.emit(call))
+
+
+def test_scalars_that_no_tensor_has_for_a_size_are_inputs_of_the_call():
+    n = tir.Var("n", "int64")
+    made, args, infos, scalars = relax.utils.gen_call_tir_inputs(
+        topi.full, relax.ShapeExpr([n * 2]), "float32", 1.0
+    )
+    assert [str(info) for info in infos] == ['R.Tensor((n * 2,), "float32")']
+    assert args.fields == ()
+    assert scalars.values == (n,)
+    assert next(p.name for p in made.params) == "n"
+
+
+def test_what_makes_no_prim_func_has_no_inputs_of_a_call():
+    x = variable("x", R.Tensor("float32", ndim=2))
+    with pytest.raises(DiagnosticError, match="operands of known shape and dtype") as caught:
+        relax.utils.gen_call_tir_inputs(topi.exp, x)
+    assert caught.value.diagnostics[0].span.filename == __file__
+
+
+def test_a_tensor_of_tensor_expressions_stands_for_one_of_relax():
+    x = variable("x", R.Tensor(("n", 4), "float32"))
+    n = x.struct_info.shape.values[0]
+    m = tir.Var("m", "int64")
+    made = relax.expr.te_tensor(x, {n: m})
+    assert (made.name, made.dtype, made.shape[0]) == ("rxplaceholder", "float32", m)
+    assert relax.expr.te_tensor(x, {}, "A").shape[0] is n
+    with pytest.raises(DiagnosticError, match="takes tensors, shapes, scalars of known value"):
+        relax.expr.te_tensor(variable("o", R.Object()), {})
