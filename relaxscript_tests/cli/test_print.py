@@ -162,3 +162,11 @@ def test_a_pass_that_is_made_with_arguments_is_refused(file, capsys):
     err = capsys.readouterr().err
     assert "the pass `UpdateVDevice` is made with arguments" in err
     assert "make it in Python: `UpdateVDevice(new_vdevice, index)`" in err
+
+
+def test_a_pass_over_prim_funcs_is_named_with_tir(file, capsys):
+    passes = "LegalizeOps,tir.Simplify"
+    assert main(["print", "--passes", passes, file(MODULE), "Pair.main"]) == 0
+    assert "R.call_tir" in capsys.readouterr().out
+    assert main(["print", "--passes", "tir.Simplfy", file(MODULE)]) == 2
+    assert 'did you mean "tir.Simplify"?' in capsys.readouterr().err

@@ -26,18 +26,30 @@ __tracebackhide__ = is_user_error
 Evaluate = Callable[[IRModule, str, Sequence[Any]], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class PassInfo:
     """The description of a pass; `traceable` is for tuning and of no effect here."""
 
     opt_level: int
     name: str
-    required: tuple[str, ...] = ()
-    traceable: bool = False
+    required: tuple[str, ...]
+    traceable: bool
 
-    def __post_init__(self) -> None:
-        if isinstance(self.required, str):
-            raise TypeError(f"`required` is a list of names, not {self.required!r}")
+    def __init__(
+        self,
+        opt_level: int,
+        name: str,
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ) -> None:
+        if isinstance(required, str):
+            raise TypeError(f"`required` is a list of names, not {required!r}")
+        given = {
+            "opt_level": opt_level, "name": name, "required": tuple(required or ()),
+            "traceable": traceable,
+        }  # fmt: skip
+        for field, value in given.items():
+            object.__setattr__(self, field, value)
 
 
 # Options that programs written for TVM give, and the type of each. Where no pass of ours reads one,

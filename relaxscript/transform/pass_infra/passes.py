@@ -154,17 +154,32 @@ class Pass(ABC):
 def find_pass(name: str) -> Pass:
     """The pass of ours that has a name, also as TVM registers it: "relax.transform.Normalize".
 
+    Those of PrimFuncs are "tir.Simplify" and so on, as they call themselves.
+
     Raises `DiagnosticError` (RX0703) where there is none, or none without arguments.
     """
-    package = import_module("relaxscript.transform")
     short = name.rpartition(".")[2]
-    found = getattr(package, short, None)
-    if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__:
+    known = _passes_by_name()
+    of_prim_funcs = known.get(f"tir.{short}")
+    found = of_prim_funcs if name.startswith("tir.") else known.get(short, of_prim_funcs)
+    if found is not None:
         _require_no_arguments(short, found)
         return found()
-    near = nearest(short, [n for n in package.__all__ if n[0].isupper()])
-    help = did_you_mean(near, quote='"')
+    whole = {each.rpartition(".")[2]: each for each in known}
+    near = short if short in whole else nearest(short, list(whole))
+    help = did_you_mean(near and whole[near], quote='"')
     raise DiagnosticError(Diagnostic("RX0703", f'there is no pass "{name}"', None, help=help))
+
+
+def _passes_by_name() -> dict[str, type[Pass]]:
+    """The classes of passes that are exported; "tir." is before the names of PrimFuncs'."""
+    rooms = {"": "relaxscript.transform", "tir.": "relaxscript.transform.prim_func"}
+    return {
+        prefix + name: found
+        for prefix, room in rooms.items()
+        for name, found in vars(import_module(room)).items()
+        if isinstance(found, type) and issubclass(found, Pass) and not found.__abstractmethods__
+    }
 
 
 def _require_no_arguments(name: str, found: type[Pass]) -> None:
@@ -290,7 +305,7 @@ class Sequential(Pass):
             if not isinstance(step, Pass):
                 raise TypeError(f"a Sequential is made of passes, not of {step!r}")
         # In the place of what the class would say.
-        self.info = PassInfo(opt_level, name, tuple(required or ()), traceable)
+        self.info = PassInfo(opt_level, name, required, traceable)
         self.__dict__.update(_declared_by(self.passes))
 
     def __repr__(self) -> str:
@@ -390,7 +405,7 @@ def prim_func_pass(
 def _info(
     opt_level: int | None, name: str | None, required: Sequence[str] | None, traceable: bool
 ) -> PassInfo:
-    return PassInfo(opt_level or 0, name or "", tuple(required or ()), traceable)
+    return PassInfo(opt_level or 0, name or "", required, traceable)
 
 
 def _decorate(base: Any, method: str, target: Callable[..., Any] | None, info: PassInfo) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.errors import DiagnosticError
+from relaxscript.ir.instrument import pass_instrument
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import DataflowBlock, Function
 from relaxscript.transform import (
@@ -22,6 +23,7 @@ from relaxscript.transform import (
     function_pass,
     module_pass,
 )
+from relaxscript.transform.pass_infra.passes import find_pass
 from relaxscript_tests.transform.models import Model
 
 
@@ -189,3 +191,48 @@ def test_abstract_classes_of_passes_cannot_be_used():
 
 def test_a_pass_leaves_prim_funcs_alone():
     assert all(isinstance(f, Function) for f in ToNonDataflow()(Model).functions.values())
+
+
+@pytest.mark.parametrize("name", ["tir.Simplify", "tir.transform.Simplify", "Simplify"])
+def test_a_pass_over_prim_funcs_is_found_by_its_name(name):
+    assert find_pass(name).info.name == "tir.Simplify"
+
+
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [
+        ("tir.Simplfy", 'did you mean "tir.Simplify"?'),
+        ("Simplfy", 'did you mean "tir.Simplify"?'),
+        ("tir.FuseOps", 'did you mean "FuseOps"?'),
+        ("tir.transform.ConvertSSa", 'did you mean "tir.ConvertSSA"?'),
+    ],
+)
+def test_the_nearest_pass_over_prim_funcs_is_offered(name, help):
+    with pytest.raises(DiagnosticError, match=f'there is no pass "{name}"') as caught:
+        find_pass(name)
+    assert caught.value.diagnostics[0].help == help
+
+
+def test_a_pass_over_prim_funcs_that_is_made_with_arguments_is_made_in_python():
+    with pytest.raises(DiagnosticError, match="the pass `BindTarget` is made with arguments"):
+        find_pass("tir.BindTarget")
+
+
+@pytest.mark.parametrize("disabled", ["tir.Simplify", "tir.transform.Simplify", "Simplify"])
+def test_a_pass_over_prim_funcs_is_disabled_by_its_name(disabled):
+    row = Sequential([find_pass("tir.Simplify")])
+    ran = []
+
+    @pass_instrument
+    class Names:
+        def run_before_pass(self, mod, info):
+            ran.append(info.name)
+
+    with PassContext(disabled_pass=[disabled], instruments=[Names()]):
+        row(Model)
+    assert ran == ["sequential"]
+
+
+def test_an_info_says_none_where_nothing_is_required():
+    assert PassInfo(0, "a", None) == PassInfo(0, "a") == PassInfo(0, "a", [])
+    assert PassInfo(0, "a", ["Normalize"]).required == ("Normalize",)
