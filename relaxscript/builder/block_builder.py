@@ -366,16 +366,22 @@ class BlockBuilder(Normalizer):
         return self.emit(self.call_te(func, *args, **kwargs), name_hint)
 
     def call_te_with_grad(
-        self, func: Callable[..., Any], *args: Any, te_grad_name: str, **kwargs: Any
-    ) -> Call:
+        self, func: Callable[..., Any], *args: Any, te_grad_name: str,
+        te_grad_kwargs: Mapping[str, Any] | None = None, **kwargs: Any,
+    ) -> Call:  # fmt: skip
         """`call_te` with a gradient; TVM's name."""
-        return self.call_te(func, *args, te_grad_name=te_grad_name, **kwargs)
+        return self.call_te(
+            func, *args, te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs, **kwargs
+        )
 
     def emit_te_with_grad(
-        self, func: Callable[..., Any], *args: Any, te_grad_name: str, **kwargs: Any
-    ) -> Var:
+        self, func: Callable[..., Any], *args: Any, te_grad_name: str,
+        te_grad_kwargs: Mapping[str, Any] | None = None, **kwargs: Any,
+    ) -> Var:  # fmt: skip
         """`emit_te` with a gradient; TVM's name."""
-        return self.emit_te(func, *args, te_grad_name=te_grad_name, **kwargs)
+        return self.emit_te(
+            func, *args, te_grad_name=te_grad_name, te_grad_kwargs=te_grad_kwargs, **kwargs
+        )
 
     def lookup_binding(self, var: Var) -> Expr | None:
         """The value that this builder bound to a variable."""

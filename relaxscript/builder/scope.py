@@ -167,9 +167,16 @@ class ScopeStack(ABC):
             raise no_open_function()
         return self._scopes[-1]
 
-    def begin_scope(self) -> None:
-        """Open a SeqExpr."""
+    def begin_scope(self, params: Sequence[Var] | None = None) -> None:
+        """Open a SeqExpr, in which `params` are known, and the shape variables that they define."""
         self._scopes.append(OpenSeqExpr())
+        self._define_parameters(params or ())
+
+    def _define_parameters(self, params: Sequence[Var]) -> None:
+        for param in params:
+            self._define(param)
+            if param.struct_info is not None:
+                self._define_shape_vars(param.struct_info)
 
     def end_scope(
         self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
@@ -245,10 +252,7 @@ class ScopeStack(ABC):
         """More parameters of the open function; they and their shape variables are in scope."""
         frame, scope = self._frames[-1], self._scopes[-1]
         frame.params = (*frame.params, *params)
-        for param in params:
-            self._define(param)
-            if param.struct_info is not None:
-                self._define_shape_vars(param.struct_info)
+        self._define_parameters(params)
         scope.signature = frozenset(scope.shape_vars)
 
     def end_function(

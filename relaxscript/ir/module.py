@@ -161,9 +161,9 @@ class IRModule(Displayable):
     def get_global_vars(self) -> list[GlobalVar]:
         return list(self.functions)
 
-    def update_func(self, var: GlobalVar | str, function: ModuleFunction) -> None:
+    def update_func(self, var: GlobalVar | str, func: ModuleFunction) -> None:
         """Bind a name to another function, in place."""
-        self[var] = function
+        self[var] = func
 
     def update(self, other: IRModule | Mapping[Any, ModuleFunction]) -> None:
         """Take over all functions of another module, in place."""

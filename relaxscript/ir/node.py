@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .display import Displayable, plain, show
@@ -87,6 +88,21 @@ def field(
     return FieldInfo(default, convert, definition, first, place, outer)
 
 
+class _ConstructorSignature:
+    """The parameters of a node's constructor, which is generated when it is first called."""
+
+    def __get__(self, node: Node | None, cls: type[Node]) -> Signature:
+        if node is not None:
+            # What can be called, such as a function, has a signature of its own.
+            raise AttributeError("__signature__")
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [
+            Parameter(f.name, kind, default=Parameter.empty if f.default is _MISSING else f.default)
+            for f in cls._fields
+        ]
+        return Signature([*parameters, Parameter("span", Parameter.KEYWORD_ONLY, default=None)])
+
+
 class Node(Displayable):
     """Anything in the IR. Every node has a `span`, which is None when nothing is known."""
 
@@ -104,6 +120,7 @@ class Node(Displayable):
     # Whether one object is one thing: a variable, for example.
     keeps_identity = False
     __match_args__: tuple[str, ...] = ()
+    __signature__ = _ConstructorSignature()
 
     if not TYPE_CHECKING:
 

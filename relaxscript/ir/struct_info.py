@@ -26,6 +26,8 @@ from .types import ObjectType, PrimType, ShapeType, TensorType, Type, checked_ra
 from .vdevice import VDevice, as_vdevice, same_vdevice
 
 if TYPE_CHECKING:
+    from relaxscript.errors import Span
+
     from .relax import Call
 
 __all__ = [
@@ -288,12 +290,13 @@ class FuncStructInfo(StructInfo):
 
     @staticmethod
     def opaque_func(
-        *, ret: StructInfo | None = None, derive_func: Any = None, purity: bool = False
-    ) -> FuncStructInfo:
+        *, ret: StructInfo | None = None, derive_func: Any = None, purity: bool = False,
+        span: Span | None = None,
+    ) -> FuncStructInfo:  # fmt: skip
         """The StructInfo of a PackedFunc; `ret` stands for a derive_func that always gives it."""
         if derive_func is None and ret is None:
             derive_func = empty_derive
-        return FuncStructInfo(None, ret or ObjectStructInfo(), purity, derive_func)
+        return FuncStructInfo(None, ret or ObjectStructInfo(), purity, derive_func, span=span)
 
 
 def default_derive(call: Call, context: Any = None) -> StructInfo:

@@ -47,15 +47,16 @@ __all__ = [
 Pipeline = Pass | Callable[[IRModule], IRModule]
 
 
-def zero_pipeline() -> Sequential:
+def zero_pipeline(*, enable_warning: bool = False) -> Sequential:
     """The passes before a module is lowered: operators as loops, and those that go together as one.
 
-    What depends on constants only is computed.
+    What depends on constants only is computed. With `enable_warning`, `LegalizeOps` warns of calls
+    that it leaves.
     """
     return Sequential(
         [
-            Normalize(), LegalizeOps(), AnnotateTIROpPattern(), FoldConstant(), FuseOps(),
-            FuseTIR(),
+            Normalize(), LegalizeOps(enable_warning=enable_warning), AnnotateTIROpPattern(),
+            FoldConstant(), FuseOps(), FuseTIR(),
         ],
         name="zero",
     )  # fmt: skip

@@ -475,3 +475,13 @@ def test_a_device_that_is_not_said_is_found_out_later_where_the_module_lists_dev
         said = [warning.message.diagnostic.message for warning in caught]
         unknown = "the device is unknown, and llvm:1 is needed; it is checked when the program runs"
         assert said == ([] if devices else [unknown])
+
+
+def test_a_scope_is_opened_with_variables_that_are_known_in_it():
+    bb = BlockBuilder()
+    x = Var("x", tensor("n", 4))
+    bb.begin_scope([x])
+    made = bb.emit(op.add(x, x))
+    seq = bb.end_scope(made)
+    assert seq.body is made
+    assert made.struct_info.shape.values[0] is x.struct_info.shape.values[0]

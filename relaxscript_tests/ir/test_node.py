@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -185,3 +186,10 @@ def test_a_constant_of_foreign_byte_order_holds_the_same_numbers_in_that_of_this
     assert constant.data.dtype.isnative
     assert constant.data.tolist() == [1, 2]
     assert structural_equal(constant, Constant(np.array([1, 2], "int32")))
+
+
+def test_a_constructor_says_its_parameters_before_it_is_first_called():
+    assert str(signature(relax.MatchCast)) == "(var, value, struct_info, *, span=None)"
+    assert str(signature(relax.Tuple)) == "(fields, field_spans=(), *, span=None)"
+    with pytest.raises(AttributeError):
+        relax.Tuple(()).__signature__

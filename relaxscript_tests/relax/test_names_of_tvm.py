@@ -1,6 +1,7 @@
-"""Visitors, analyses and helpers by the names, parameters and defaults that they have in TVM.
+"""Passes, analyses, builders and nodes by the names, parameters and defaults that TVM has.
 
 `names_of_tvm.txt` lists those of TVM 0.20 and of 0.25. Whatever differs is below, with its reason.
+Patterns and TIR have lists of their own, `dpl/test_names.py` and `tir/test_names.py`.
 """
 
 from __future__ import annotations
@@ -12,27 +13,98 @@ from typing import Any
 
 import pytest
 
-from relaxscript import relax
+import relaxscript
+from relaxscript.ir import IRModule
+from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import ObjectStructInfo
+from relaxscript.transform import Pass, PassContext
 
 LIST = Path(__file__).with_name("names_of_tvm.txt")
 
-# What a call of TVM's means all the same, where ours takes more.
+
+def each(reason: str, room: str, names: str) -> dict[str, str]:
+    """One reason for several names of a room."""
+    return {f"{room}.{name}": reason for name in names.split()}
+
+
+CALLED = "`module` says what is known of called functions"
+ATTRS = "`attrs` are those of the call"
+# What a call of TVM's means all the same, where ours takes more, or less.
 SIGNATURES = {
-    "analysis.computable_at_compile_time": "`module` says what is known of called functions",
-    "analysis.contains_impure_call": "`module` says what is known of called functions",
-    "analysis.derive_call_ret_struct_info": "`ctx` may be left out",
-    "analysis.remove_all_unused": "`module` says what is known of called functions",
-    "transform.LambdaLift": "`direct` calls lifted functions by their names where that is possible",
+    **each(CALLED, "relax.analysis", "computable_at_compile_time contains_impure_call"),
+    "relax.analysis.remove_all_unused": CALLED,
+    "relax.analysis.derive_call_ret_struct_info": "`ctx` may be left out",
+    "relax.transform.LambdaLift": "`direct` calls lifted functions by name where possible",
+    "relax.transform.LegalizeOps": "`require_all` refuses operators that are left",
+    "ir.transform.PassContext": "traces are for tuning; `evaluate` runs code for passes",
+    "ir.IRModule": "the class in the source has a place and a name",
+    "relax.Call": "no `sinfo_args` are an empty tuple",
+    "relax.Constant": "the array says what is known of it",
+    "relax.ExternFunc": "calls say in `sinfo_args` what they give",
+    "relax.expr.extern": "it is the class `ExternFunc`, whose field is `global_symbol`",
+    "relax.GlobalVar": "a `type_annot` has been of no use since Relay",
+    "relax.Function.__call__": ATTRS,
+    "relax.GlobalVar.__call__": ATTRS,
+    "relax.FuncStructInfo": "`derive_func` is that of a callee whose parameters are not known",
+    "relax.BlockBuilder": "`shared` writes into the module itself",
+    "relax.BlockBuilder.call_te": "keywords that TVM reads are listed",
+    "relax.BlockBuilder.end_scope": "the result of the scope and its places in the source",
 }
+GPU = "for GPUs only"
+TUNING = "for tuning and schedules, which there are none of"
+TRAINING = "planned with training"
+LAYOUTS = "planned with layouts of tensors"
+SIMPLER = "planned with simplifications of models"
+WEIGHTS = "planned with the lifting of parameters out of functions"
+BACKENDS = "planned with more patterns of backends"
 ABSENT = {
-    "analysis.has_reshape_pattern": "it comes with the pass that asks for it",
-    "analysis.suggest_layout_transforms": "layouts of PrimFuncs are not transformed",
-    "utils.gen_call_tir_inputs": "`BlockBuilder.call_te` makes the function and its arguments",
-    "utils.metadata_partitioner": "a script and its metadata are kept apart",
-    "Function.create_empty": "`Function` takes its parts",
-}
+    **each(GPU, "relax.transform", "IPCAllReduceRewrite LowerGPUIPCAllocStorage RewriteCUDAGraph"),
+    **each(
+        TUNING, "relax.transform",
+        "AttachAttrLayoutFreeBuffers FewShotTuning MetaScheduleApplyDatabase MetaScheduleTuneIRMod "
+        "MetaScheduleTuneTIR SplitLayoutRewritePreproc",
+    ),
+    **each(
+        TUNING, "ir.transform.PassContext",
+        "push_trace pop_trace get_trace_stack get_trace_stack_size get_current_trace "
+        "set_num_evals inc_num_evals get_tuning_api_database",
+    ),
+    "relax.transform.Gradient": TRAINING,
+    **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout OptimizeLayoutTransform"),
+    "relax.analysis.suggest_layout_transforms": LAYOUTS,
+    "relax.transform.ToMixedPrecision": "planned with half precision",
+    **each(
+        SIMPLER, "relax.transform",
+        "AdjustMatmulOrder CombineParallelMatmul ExpandMatmulOfSum ExpandTupleArguments "
+        "FastMathTransform FoldBatchnormToConv2D FuseTransposeMatmul RemoveRedundantReshape "
+        "RemoveUnusedOutputs RemoveUnusedParameters ReorderPermuteDimsAfterConcat "
+        "ReorderTakeAfterMatmul SpecializePrimFuncBasedOnCallSite UpdateParamStructInfo",
+    ),
+    **each(
+        WEIGHTS, "relax.transform",
+        "BundleModelParams LazyGetInput LazySetOutput LazyTransformParams LiftTransformParams",
+    ),
+    "relax.transform.VMBuiltinLower": "TVM's old name of LowerRuntimeBuiltin",
+    "relax.transform.legalize_ops.common.register_legalize":
+        "`LegalizeOps` takes the map, and an operator is registered with its compute",
+    **each(
+        "LegalizeOps makes calls of packed functions for them", "relax.backend",
+        "DispatchSampling DispatchSortScan",
+    ),
+    **each(BACKENDS, "relax.transform", "AllocateWorkspace SplitCallTIRByPattern"),
+    "relax.backend.utils.has_leaking_intermediate_variables": BACKENDS,
+    **each(
+        BACKENDS, "relax.backend.patterns",
+        "make_fused_bias_activation_pattern make_residual_block_pattern make_conv2d_pattern "
+        "make_matmul_pattern make_attention_pattern make_stacked_attention_pattern "
+        "make_layer_norm_pattern make_rms_norm_pattern make_matmul_dequantize_pattern "
+        "make_matmul_multiply_pattern make_attention_rewrite_pattern",
+    ),
+    "relax.frontend.detach_params": "planned with frontends",
+    "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
+    "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",
+}  # fmt: skip
 
 
 def listed() -> dict[str, list[str]]:
@@ -41,37 +113,81 @@ def listed() -> dict[str, list[str]]:
         if line.startswith("    or "):
             found[list(found)[-1]].append(line.removeprefix("    or "))
         elif not line.startswith("#"):
-            name, _, signature = line.removeprefix("relax.").partition("(")
-            found[name] = [f"({signature}"]
+            name, _, signature = line.partition("(")
+            found[name] = [f"({signature}"] if signature else []
     return found
 
 
 def member(name: str) -> Any:
-    """What a name of `relax` stands for; None where there is nothing."""
-    found: Any = relax
+    """What a name of the package stands for; None where there is nothing."""
+    found: Any = relaxscript
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
 
 
 def signature_of(found: Any) -> str:
+    """Names and defaults; of a node without the places in the source, which are keywords of it."""
     signature = inspect.signature(found)
-    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    return str(inspect.Signature(plain))
+    parts = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    if isinstance(found, type) and issubclass(found, Node):
+        places = {"span", *(f.name for f in fields_of(found) if f.place)}
+        parts = [p for p in parts if p.name not in places]
+    return str(inspect.Signature(parts))
+
+
+def without_span(signature: str) -> str:
+    return signature.replace(", span=None", "").replace("span=None", "")
 
 
 @pytest.mark.parametrize(("name", "signatures"), listed().items(), ids=listed())
 def test_it_is_there_with_its_parameters_and_defaults(name: str, signatures: list[str]) -> None:
     found = member(name)
-    if found is None:
-        assert name in ABSENT
+    assert (found is None) == (name in ABSENT), "either absent, or not listed so"
+    if found is None or not signatures:
         return
+    if isinstance(found, type) and issubclass(found, Node):
+        signatures = [without_span(signature) for signature in signatures]
     ours = signature_of(found)
     assert (ours in signatures) != (name in SIGNATURES), ours
 
 
 def test_what_differs_is_in_the_list() -> None:
     assert {*SIGNATURES, *ABSENT} <= set(listed())
+
+
+def test_passes_that_a_sequence_runs_from_level_1_on_are_those_of_tvm() -> None:
+    passes = {name: member(name) for name in listed() if name.startswith("relax.transform.")}
+    levels = {
+        name.rpartition(".")[2]: found.opt_level
+        for name, found in passes.items()
+        if isinstance(found, type) and issubclass(found, Pass)
+    }
+    assert {name for name, level in levels.items() if level} == {
+        "BindSymbolicVars", "CanonicalizeBindings", "DeadCodeElimination",
+        "EliminateCommonSubexpr", "LambdaLift", "Normalize",
+    }  # fmt: skip
+    assert set(levels.values()) == {0, 1}
+
+
+OPTIONS = {
+    "relax.FuseOps.max_depth": "int", "relax.backend.use_cuda_graph": "bool",
+    "relax.fallback_device_type": "int", "relax.transform.apply_legalize_ops": "bool",
+    "relax.lift_transform_params.consume_params": "bool", "testing.immutable_module": "bool",
+}  # fmt: skip
+
+
+def test_a_context_takes_the_options_of_tvm_that_are_not_of_one_backend() -> None:
+    known = {name: found["type"] for name, found in PassContext.list_configs().items()}
+    # One of ours: what FoldConstant may add to a module.
+    assert known == {**OPTIONS, "relax.FoldConstant.max_bytes": "int"}
+
+
+def test_a_module_has_the_fields_of_tvm() -> None:
+    for name in ("functions", "attrs", "global_infos"):
+        assert hasattr(IRModule(), name)
+    # Each function of ours knows where it is in the source.
+    assert not hasattr(IRModule(), "source_map")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from relaxscript.transform.byoc.pattern_registry import (
-    get_pattern,
-    get_patterns_with_prefix,
-    register_patterns,
-)
+from . import numpy_blas, pattern_registry
+from .pattern_registry import get_pattern, get_patterns_with_prefix, register_patterns
 
-from . import numpy_blas
-
-__all__ = ["get_pattern", "get_patterns_with_prefix", "numpy_blas", "register_patterns"]
+__all__ = [
+    "get_pattern", "get_patterns_with_prefix", "numpy_blas", "pattern_registry",
+    "register_patterns",
+]  # fmt: skip

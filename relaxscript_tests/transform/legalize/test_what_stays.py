@@ -8,7 +8,7 @@ import pytest
 
 from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.script import from_source
-from relaxscript.transform import LegalizeOps
+from relaxscript.transform import LegalizeOps, zero_pipeline
 
 MOD = from_source("""
 @I.ir_module
@@ -52,6 +52,12 @@ def test_what_stays_is_named_with_its_place_and_the_reason():
         made = LegalizeOps(enable_warning=True)(MOD)
     assert made is MOD
     assert seen(w.message.diagnostic for w in caught) == REASONS
+
+
+def test_the_pipeline_before_lowering_says_it_where_it_is_told_to():
+    with pytest.warns(RelaxWarning) as caught:
+        zero_pipeline(enable_warning=True)(MOD)
+    assert [w.message.diagnostic.message for w in caught] == [said for *_, said in REASONS]
 
 
 def test_what_must_not_stay_is_a_mistake():
