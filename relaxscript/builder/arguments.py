@@ -42,7 +42,7 @@ def make_shape(shape: Sequence[Any]) -> ShapeExpr:
     """
     if not isinstance(shape, (list, tuple)):
         raise TypeError(f"`shape` is a list or tuple of dimensions, not {shape!r}")
-    return ShapeExpr(shape)
+    return ShapeExpr(tuple(shape))
 
 
 class ArgsConverter:

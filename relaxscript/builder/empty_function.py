@@ -10,6 +10,7 @@ from typing import Any
 
 from relaxscript.errors import Span
 from relaxscript.ir.relax import (
+    Attrs,
     BindingBlock,
     Call,
     ExternFunc,
@@ -39,4 +40,7 @@ def create_empty(
     remember_struct_info(call, ret_struct_info)
     result = Var("output", ret_struct_info)
     body = SeqExpr((BindingBlock((VarBinding(result, call),)),), result)
-    return Function(params, body, ret_struct_info, is_pure, attrs, span=span)
+    made = Function(
+        tuple(params), body, ret_struct_info, is_pure, None if attrs is None else Attrs(attrs)
+    )
+    return made if span is None else made.replace(span=span)

@@ -296,7 +296,8 @@ class FuncStructInfo(StructInfo):
         """The StructInfo of a PackedFunc; `ret` stands for a derive_func that always gives it."""
         if derive_func is None and ret is None:
             derive_func = empty_derive
-        return FuncStructInfo(None, ret or ObjectStructInfo(), purity, derive_func, span=span)
+        made = FuncStructInfo(None, ret or ObjectStructInfo(), purity, derive_func)
+        return made if span is None else made.replace(span=span)
 
 
 def default_derive(call: Call, context: Any = None) -> StructInfo:

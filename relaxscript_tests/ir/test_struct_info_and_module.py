@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.errors import InternalError
+from relaxscript.errors import InternalError, Span
 from relaxscript.ir import DummyGlobalInfo, GlobalVar, IRModule, Target, VDevice
 from relaxscript.ir.hooks import Hook, unfilled
 from relaxscript.ir.relax import Call, Function, ShapeExpr, Tuple, Var
@@ -60,6 +60,8 @@ def test_opaque_functions_have_no_parameters():
     assert callable(info.derive_func)
     assert not info.purity
     assert FuncStructInfo.opaque_func(ret=TupleStructInfo([])).derive_func is None
+    span = Span("net.py", 3, 5, 3, 9)
+    assert FuncStructInfo.opaque_func(span=span).span is span
 
 
 @pytest.mark.parametrize("derive", [default_derive, empty_derive])
