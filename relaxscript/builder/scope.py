@@ -170,13 +170,7 @@ class ScopeStack(ABC):
     def begin_scope(self, params: Sequence[Var] | None = None) -> None:
         """Open a SeqExpr, in which `params` are known, and the shape variables that they define."""
         self._scopes.append(OpenSeqExpr())
-        self._define_parameters(params or ())
-
-    def _define_parameters(self, params: Sequence[Var]) -> None:
-        for param in params:
-            self._define(param)
-            if param.struct_info is not None:
-                self._define_shape_vars(param.struct_info)
+        _define_parameters(self, params or ())
 
     def end_scope(
         self, body: Expr | None = None, span: Span | None = None, body_span: Span | None = None
@@ -252,7 +246,7 @@ class ScopeStack(ABC):
         """More parameters of the open function; they and their shape variables are in scope."""
         frame, scope = self._frames[-1], self._scopes[-1]
         frame.params = (*frame.params, *params)
-        self._define_parameters(params)
+        _define_parameters(self, params)
         scope.signature = frozenset(scope.shape_vars)
 
     def end_function(
@@ -291,6 +285,14 @@ class ScopeStack(ABC):
         self.context.facts = frame.outer_facts
         while len(self._scopes) > frame.depth:
             self._leave(self._scopes.pop())
+
+
+def _define_parameters(stack: ScopeStack, params: Sequence[Var]) -> None:
+    """Variables, and the shape variables that they define, are known in the innermost scope."""
+    for param in params:
+        stack._define(param)
+        if param.struct_info is not None:
+            stack._define_shape_vars(param.struct_info)
 
 
 def no_open_function() -> DiagnosticError:
