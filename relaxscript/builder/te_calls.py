@@ -360,9 +360,8 @@ def gen_call_tir_inputs(
         prim_func, args, out_sinfo, tir_vars = gen_call_tir_inputs(topi.matmul, x, w)
         call = relax.call_tir(bb.add_func(prim_func, "matmul"), args, out_sinfo, tir_vars)
 
-    These are the tensors among the arguments, what is known of the results, and the integers for
-    the scalar parameters, None where there are none. `primfunc_attrs` are attributes of the
-    PrimFunc. Raises `DiagnosticError` as `BlockBuilder.call_te`. Source: TVM `relax.utils`.
+    `args` are the tensors among the arguments, and `tir_vars` the integers for scalar parameters,
+    or None. `primfunc_attrs` are attributes of the PrimFunc. Raises `DiagnosticError` as `BlockBuilder.call_te`. Source: TVM `relax.utils`.
     """
     attrs = kwargs.pop("primfunc_attrs", None)
     try:
