@@ -361,7 +361,8 @@ def gen_call_tir_inputs(
         call = relax.call_tir(bb.add_func(prim_func, "matmul"), args, out_sinfo, tir_vars)
 
     `args` are the tensors among the arguments, and `tir_vars` the integers for scalar parameters,
-    or None. `primfunc_attrs` are attributes of the PrimFunc. Raises `DiagnosticError` as `BlockBuilder.call_te`. Source: TVM `relax.utils`.
+    or None. `primfunc_attrs` are attributes of the PrimFunc. Raises `DiagnosticError` as
+    `BlockBuilder.call_te`. Source: TVM `relax.utils`.
     """
     attrs = kwargs.pop("primfunc_attrs", None)
     try:
