@@ -26,7 +26,7 @@ from relaxscript.runtime.checks import AnyCheck
 from relaxscript.runtime.coercion import coerce_argument, order_arguments
 from relaxscript.runtime.error_context import add_call_notes, depth_error
 from relaxscript.runtime.run_check import argument_count_error, match_arguments
-from relaxscript.runtime.stack_guard import run_scope
+from relaxscript.runtime.stack_guard import lacks_stack, run_scope
 from relaxscript.semantics.error_context import (
     is_from_inside,
     locate_errors,
@@ -143,6 +143,12 @@ class Interpreter:
                 stack.append(self._enter_request(request, len(stack)))
                 del request
                 returned = None
+        except RecursionError as error:
+            if lacks_stack(error):
+                raise
+            name = stack[-1][0].name
+            message = f"`{name}` is nested too deeply for the interpreter"
+            raise VMError(message, code="RX0609", notes=["split it into functions"]) from None
         except VMError as error:
             running = [(env.name, env.span) for env, _ in reversed(stack)]
             add_call_notes(error, running, is_from_inside(error, running[0][1]))

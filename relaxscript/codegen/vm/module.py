@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Executable
+from relaxscript.semantics.error_context import span_of_signature
 
 from .calls import CallEmitter
 from .program import Kernel, Program
@@ -29,7 +31,14 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
     require_lowered(mod)
     program = Program(mod, kernels or {})
     for var, function in mod.relax_functions().items():
-        CallEmitter(program, program.name_of(var), function).emit()
+        name = program.name_of(var)
+        try:
+            CallEmitter(program, name, function).emit()
+        except RecursionError:
+            message = f"`{name}` is nested too deeply to be compiled"
+            help = "split it into functions"
+            found = Diagnostic("RX0104", message, span_of_signature(function), help=help)
+            raise DiagnosticError(found) from None
     for name, prim_func in program.entries.items():
         _emit_entry(program, name, prim_func)
     return program.builder.get(program.externals)

@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from relaxscript.errors import InternalError, Source, Span
+from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Source, Span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import prim, tir
 from relaxscript.ir.distributed import DeviceMesh, Placement, PlacementSpec
 from relaxscript.ir.module import GlobalInfo, IRModule, Target, VDevice
@@ -139,7 +140,10 @@ class Printer:
         from .unparser import HouseUnparser
 
         options = self.options
-        return HouseUnparser(made, options.line_width, record, options.indent_spaces)
+        try:
+            return HouseUnparser(made, options.line_width, record, options.indent_spaces)
+        except RecursionError:
+            raise _nested_too_deeply("the program", None) from None
 
     @property
     def where(self) -> Mapping[Any, Span]:
@@ -179,6 +183,12 @@ class Printer:
             _, places = spans.setdefault(id(node), (node, []))
             places.append(self.source.between(start, end))
         return ByNode(spans.values())
+
+
+def _nested_too_deeply(what: str, span: Span | None) -> DiagnosticError:
+    message = f"{what} is nested too deeply to be printed"
+    help = "split it into functions"
+    return DiagnosticError(Diagnostic("RX0104", message, span or caller_span(), help=help))
 
 
 def _wants_marks(options: Options) -> bool:
@@ -314,7 +324,10 @@ class _Script:
         """A Relax function or a PrimFunc."""
         if isinstance(function, tir.PrimFunc):
             return print_prim_func(tir_printer(self.session), function, title, symbol)
-        return print_function(relax_printer(self.session), function, title, symbol)
+        try:
+            return print_function(relax_printer(self.session), function, title, symbol)
+        except RecursionError:
+            raise _nested_too_deeply(f"`{title}`", function.span) from None
 
     def extern(self, title: str, function: ExternFunc) -> ast.stmt:
         """`name = R.ExternFunc("symbol")`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from relaxscript.analysis.well_formedness import diagnose_ill_formed
-from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.errors import Diagnostic, DiagnosticError, VMError
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
@@ -48,11 +48,21 @@ def naming(
             yield
     except Exception as error:
         told = getattr(error, "__notes__", [])
+        if isinstance(error, RecursionError) and not told and _is_ours(step):
+            raise _nested_too_deeply(name, mod, function) from error
         explained = isinstance(error, (DiagnosticError, VMError)) and _is_ours(step)
         if not explained and not any(note.startswith("the pass `") for note in told):
             where = "" if function is None else f" on the function `{function.name_hint}`"
             _add_note(error, f"the pass `{name}` failed{where}")
         raise
+
+
+def _nested_too_deeply(name: str, mod: IRModule, function: GlobalVar | None) -> DiagnosticError:
+    what = "the module" if function is None else f"`{function.name_hint}`"
+    at = None if function is None else mod[function].span
+    message = f"{what} is nested too deeply for the pass `{name}`"
+    help = "split it into functions"
+    return DiagnosticError(Diagnostic("RX0104", message, at, help=help))
 
 
 def _is_ours(step: object) -> bool:
