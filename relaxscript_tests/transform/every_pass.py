@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxscript import tir, transform
+from relaxscript import op, tir, transform
+from relaxscript.builder import BlockBuilder
 from relaxscript.dpl import wildcard
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.prim import IntImm, Var as ShapeVar
+from relaxscript.ir.relax import Call, Expr, Function, GlobalVar
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.runtime import register_func
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, Outcome, observe
 from relaxscript.testing.generate.packed_funcs import register_packed
@@ -30,7 +33,10 @@ from relaxscript.transform.pass_infra.passes import find_pass
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
-__all__ = ["EXAMPLES", "PASSES", "Case", "Sample", "cases", "needs_examples", "samples"]
+__all__ = [
+    "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
+    "optional_parameters", "samples",
+]  # fmt: skip
 
 # A pass for a module whose `main` is called with these arguments.
 Make = Callable[[IRModule, Sequence[Any]], Pass]
@@ -96,6 +102,46 @@ def composites(seed: int) -> IRModule:
     return transform.FuseOpsByPattern(patterns)(random_module(seed))
 
 
+def generated(seed: int) -> IRModule:
+    """A random module in which calls of tensors are functions for one code generator."""
+
+    def is_taken(found: transform.PatternCheckContext) -> bool:
+        call = found.matched_expr
+        args = call.args if isinstance(call, Call) else ()
+        infos = [value.struct_info for value in (call, *args) if not isinstance(value, GlobalVar)]
+        return len(infos) > len(args) and all(
+            isinstance(info, TensorStructInfo) and info.dims is not None for info in infos
+        )
+
+    pattern = transform.FusionPattern("law_codegen.call", _CALL[1], None, is_taken)
+    made = transform.FuseOpsByPattern([pattern])(random_module(seed))
+    return transform.MergeCompositeFunctions()(made)
+
+
+def run_codegen(entry_functions: Sequence[str] | None = None) -> Make:
+    """RunCodegen with a code generator whose functions the interpreter runs."""
+
+    def generate(functions: Sequence[Function], options: Any, constants: Any) -> dict[str, Any]:
+        return {f.attrs["global_symbol"]: interpreted(f) for f in functions if f.attrs}
+
+    def make(mod: IRModule, inputs: Sequence[Any]) -> Pass:
+        register_func("relax.ext.law_codegen", generate, override=True)
+        return transform.RunCodegen(entry_functions=entry_functions)
+
+    return make
+
+
+def interpreted(function: Function) -> Callable[..., None]:
+    """A destination-passing function that does what a function of Relax does."""
+    run = EXECUTORS["interpreter"](IRModule({"main": function.with_attr("global_symbol", "main")}))
+
+    def write(*values: Any) -> None:
+        *given, out = values
+        out[...] = run("main", *given)
+
+    return write
+
+
 def passes_of(facade: ModuleType) -> Mapping[str, type[Pass]]:
     """The classes of passes that a facade exports."""
     names: Sequence[str] = facade.__all__
@@ -151,6 +197,22 @@ def first_size_bound(mod: IRModule, inputs: Sequence[Any]) -> Pass:
 _CALL = ("law.one", wildcard()(varg_default_wildcard=True))
 _CALL_OF_CALL = ("law.two", wildcard()(_CALL[1], varg_default_wildcard=True))
 on_functions = transform.ApplyPassToFunction
+
+
+def of_a_square(builder: BlockBuilder, call: Call) -> Expr:
+    """The product that a square is."""
+    return op.multiply(call.args[0], call.args[0])
+
+
+# One operator by others, and one that stays.
+_OTHERS = {"relax.square": of_a_square, "relax.add": lambda builder, call: call}
+
+
+def sorted_bindings(order: str, direction: str) -> Make:
+    """The sort of bindings by a search."""
+    return lambda mod, inputs: transform.TopologicalSort(order, direction)
+
+
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
     "ApplyPassToFunction": [
@@ -163,13 +225,27 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "BindParams": [Case("first", first_bound)],
     "BindSymbolicVars": [Case("first", first_size_bound)],
+    "ConvertToDataflow": [
+        Case("of_one", lambda mod, inputs: transform.ConvertToDataflow(1)),
+        Case("of_four", lambda mod, inputs: transform.ConvertToDataflow(min_size=4)),
+    ],
     "DeadCodeElimination": [
         Case("of_main", lambda mod, inputs: transform.DeadCodeElimination(["main"])),
     ],
     "DecomposeOpsForInference": [
         Case("of_main", lambda mod, inputs: transform.DecomposeOpsForInference("main")),
     ],
-    "FuseOps": [Case("of_loops", lambda mod, inputs: transform.FuseOps(), fusable_module)],
+    "DecomposeOpsForTraining": [
+        Case("of_main", lambda mod, inputs: transform.DecomposeOpsForTraining("main")),
+    ],
+    "EliminateCommonSubexpr": [
+        Case("calls", lambda mod, inputs: transform.EliminateCommonSubexpr(call_only=True)),
+    ],
+    "FuseOps": [
+        Case("of_loops", lambda mod, inputs: transform.FuseOps(), fusable_module),
+        Case("level_0", lambda mod, inputs: transform.FuseOps(0), fusable_module),
+        Case("level_1", lambda mod, inputs: transform.FuseOps(fuse_opt_level=1), fusable_module),
+    ],
     "FuseOpsByPattern": [
         Case("calls", lambda mod, inputs: transform.FuseOpsByPattern([_CALL_OF_CALL, _CALL])),
         Case(
@@ -178,11 +254,25 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
                 [_CALL_OF_CALL], bind_constants=False, annotate_codegen=True
             ),
         ),
+        Case(
+            "of_main",
+            lambda mod, inputs: transform.FuseOpsByPattern([_CALL], entry_functions=["main"]),
+        ),
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
+    "LegalizeOps": [Case("others", lambda mod, inputs: transform.LegalizeOps(_OTHERS))],
     "MergeCompositeFunctions": [
         Case("calls", lambda mod, inputs: transform.MergeCompositeFunctions(), composites),
+    ],
+    "RunCodegen": [
+        Case("calls", run_codegen(), generated),
+        Case("calls_of_main", run_codegen(["main"]), generated),
+    ],
+    "TopologicalSort": [
+        Case("deep_from_outputs", sorted_bindings("depth-first", "from-outputs")),
+        Case("broad", sorted_bindings("breadth-first", "from-inputs")),
+        Case("broad_from_outputs", sorted_bindings("breadth-first", "from-outputs")),
     ],
     "UpdateVDevice": [
         Case(
@@ -219,6 +309,25 @@ def needs_examples() -> list[str]:
         for name, found in PASSES.items()
         if not made_without_arguments(found) and name not in EXAMPLES
     ]
+
+
+# Parameters that do not matter to programs: what is said, printed or refused, and what others read.
+SAY_ONLY = frozenset({
+    "ApplyPassToFunction.error_if_no_function_matches_regex", "LegalizeOps.enable_warning",
+    "LegalizeOps.require_all", "PrintIR.header", "PrintIR.show_meta_data",
+    "RunCodegen.target_options",
+})  # fmt: skip
+
+
+def optional_parameters() -> set[str]:
+    """The parameters with defaults that change what passes do."""
+    found = {
+        f"{name}.{parameter.name}"
+        for name, cls in PASSES.items()
+        for parameter in inspect.signature(cls).parameters.values()
+        if parameter.default is not parameter.empty
+    }
+    return found - SAY_ONLY
 
 
 def cases() -> Iterator[Case]:

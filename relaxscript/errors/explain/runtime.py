@@ -303,9 +303,11 @@ Right:
     "RX0706": """
 RX0706: a pass made a module that is not well-formed
 
-`WellFormedInstrument` prints the module after each pass, reads the script again and compares. The
-message names the pass, and its cause shows the place in the printed script. Whatever makes IR goes
-through `BlockBuilder`, which types each binding.
+`VerifyEach` names the first pass that breaks a law of passes, with the function and the binding,
+and shows the scripts before and after there. `PassContext(instruments=[VerifyEach()])` has it
+watch. `WellFormedInstrument` does what it does in TVM: it prints the module after each pass, reads
+the script again and compares. Whatever makes IR goes through `BlockBuilder`, which types each
+binding.
 
 Wrong:
 
