@@ -53,6 +53,8 @@ class LegalizeOps(ModulePass):
     """
 
     adds_functions = True
+    # Computes have mathematical functions and orders of summing of their own.
+    tolerance = 1e-6
     fails_as = (("RX0606", "RX0614"),)
 
     def __init__(

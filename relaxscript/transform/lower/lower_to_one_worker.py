@@ -5,15 +5,7 @@ from __future__ import annotations
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import (
-    Call,
-    Expr,
-    Function,
-    GlobalVar,
-    If,
-    SeqExpr,
-    remember_struct_info,
-)
+from relaxscript.ir.relax import Call, Expr, Function, If, SeqExpr
 from relaxscript.ir.struct_info import DTensorStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.op import PlainContext, calls
@@ -24,6 +16,7 @@ from relaxscript.op.dist import (
 )
 from relaxscript.op.shards import devices_of_results
 from relaxscript.sinfo import struct_info_parts
+from relaxscript.transform.derived_info import with_derived_info
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -138,12 +131,4 @@ def _of_one_worker(node: Node) -> Node | None:
             return Call.make(
                 calls.call_tir.op, node.args, None, node.sinfo_args, node.arg_spans, span=node.span
             )
-        case Call(op=GlobalVar(), known_info=StructInfo() as known):
-            info = rewrite(known, _of_one_worker)
-            if info is not known:  # the function that it calls changes
-                made = Call.make(
-                    node.op, node.args, node.attrs, node.sinfo_args, node.arg_spans, span=node.span
-                )
-                remember_struct_info(made, info)
-                return made
-    return None
+    return with_derived_info(node, _of_one_worker)

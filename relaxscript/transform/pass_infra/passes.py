@@ -75,7 +75,7 @@ class Pass(ABC):
     - `changes_signatures`: functions have other parameters, results or purity.
     - `adds_functions`: functions are new, or new to those who call from outside.
     - `removes_functions`: private functions may be gone, and those for code generators.
-    - `tolerance`: numbers of the results may differ by that part of them.
+    - `tolerance`: numbers of the results may differ by that part of them, and by that near zero.
     - `fails_as`: pairs of codes; what fails with the first may fail with the second. So an operator
       (RX0606) fails as the PrimFunc that takes its place (RX0614).
     - `changes_failures`: in dataflow blocks, what fails fails in another way, or no longer.

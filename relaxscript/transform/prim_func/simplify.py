@@ -7,7 +7,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BOOL, INT32, INT64, IntImm, PrimExpr, Var, const
-from relaxscript.ir.tir import Block, Evaluate, For, IfThenElse, IterVar, PrimFunc, Stmt
+from relaxscript.ir.tir import Block, Buffer, Evaluate, For, IfThenElse, IterVar, PrimFunc, Stmt
 from relaxscript.ir.walk import children, post_order, rewrite_top_down, walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
@@ -95,7 +95,9 @@ class _Simplifier(StatementRewriter[Facts]):
         """`e` with its largest parts that are made of indices in their simplest form."""
         plain = self._plain(e)
 
-        def step(node: Node) -> PrimExpr | None:
+        def step(node: Node) -> Node | None:
+            if isinstance(node, Buffer):
+                return node  # what is read is declared elsewhere
             if not isinstance(node, PrimExpr) or id(node) not in plain:
                 return None
             return self._simplified(node, context)

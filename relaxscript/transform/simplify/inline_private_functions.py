@@ -35,7 +35,8 @@ class InlinePrivateFunctions(ModulePass):
             return z
 
     Functions that call themselves, or each other, stay and are called. So do those that are used as
-    values. A check of arguments or results that may fail becomes a `match_cast`.
+    values. A check of arguments or results that may fail becomes a `match_cast`. Signatures stay,
+    even where more is known of a result afterwards.
 
     Source: TVM `relax.transform.InlinePrivateFunctions`.
     """
@@ -55,7 +56,9 @@ class InlinePrivateFunctions(ModulePass):
             return mod
         made = mod.clone()
         for var, function in functions.items():
-            made[var] = inline_functions(function, private, mod)
+            inlined = inline_functions(function, private, mod)
+            # More may be known of the result then, which is nothing to those who call.
+            made[var] = inlined.replace(ret_struct_info=function.ret_struct_info)
         made = _without_unused(made, set(private))
         same = len(made) == len(mod) and all(made[v] is f for v, f in mod.functions.items())
         return mod if same else made

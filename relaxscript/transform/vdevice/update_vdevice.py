@@ -5,11 +5,12 @@ from __future__ import annotations
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Call, GlobalVar, remember_struct_info
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
+from relaxscript.ir.relax import Attrs, Call
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.op.device import to_vdevice
 from relaxscript.sinfo import same_vdevice
+from relaxscript.transform.derived_info import with_derived_info
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -75,12 +76,4 @@ def _update(node: Node, old: VDevice, new: VDevice) -> Node | None:
         case Call(op=to_vdevice.op, attrs=Attrs() as attrs):
             if same_vdevice(attrs["dst_vdevice"], old):
                 return node.replace(attrs=Attrs({**attrs, "dst_vdevice": new}))
-        case Call(op=GlobalVar(), known_info=StructInfo() as known):
-            info = rewrite(known, lambda part: _update(part, old, new))
-            if info is not known:  # the function that it calls changes
-                made = Call.make(
-                    node.op, node.args, node.attrs, node.sinfo_args, node.arg_spans, span=node.span
-                )
-                remember_struct_info(made, info)
-                return made
-    return None
+    return with_derived_info(node, lambda part: _update(part, old, new))

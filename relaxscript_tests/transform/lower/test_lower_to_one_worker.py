@@ -9,9 +9,10 @@ import pytest
 
 from relaxscript import build
 from relaxscript.errors import DiagnosticError, RelaxWarning
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
 from relaxscript.testing.compare import check_executors_agree
-from relaxscript.transform import LowerToOneWorker
+from relaxscript.transform import LowerToOneWorker, PassContext, VerifyEach
 from relaxscript_tests.transform.before_after import check
 
 HEAD = """
@@ -133,3 +134,30 @@ def test_what_runs_on_parts_of_several_devices_is_refused_with_its_place():
     assert diagnostic.message == "`R.dist.call_tir_local_view` runs on each of 2 devices"
     assert diagnostic.span is not None
     assert diagnostic.span.text.startswith("R.dist.call_tir_local_view(")
+
+
+def test_what_mentions_a_function_knows_its_new_signature():
+    after = """
+@I.ir_module
+class Module:
+    @R.function
+    def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+
+    @R.function
+    def g():
+        cls = Module
+        return (cls.f, 1)
+
+    @R.function
+    def h():
+        cls = Module
+        return cls.f
+"""
+    before = after.replace(
+        'R.Tensor((4,), "float32")', 'R.DTensor((4,), "float32", R.device_mesh((2,), [0, 1]), "R")'
+    )
+    with PassContext(instruments=[VerifyEach()]):
+        made = check(LowerToOneWorker(), before, after)
+    known = made["g"].body.body.known_info
+    assert structural_equal(known.fields[0], made.struct_info(made.get_global_var("f")))

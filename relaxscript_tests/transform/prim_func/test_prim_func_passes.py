@@ -78,6 +78,18 @@ def test_indices_sizes_and_conditions_are_simplified(before: str, after: str):
     assert_becomes(Simplify, around(before), around(after))
 
 
+def test_the_shape_of_a_buffer_that_is_read_stays_as_it_is_declared():
+    text = """
+@T.prim_func
+def main(A: T.Buffer(("n", 4), "float32"), B: T.Buffer(("n * 0 + 4",), "float32")):
+    n = T.int64()
+    for i in range(4):
+        B[i] = B[i] + A[0, i]
+"""
+    mod = IRModule({"main": from_source(text)})
+    assert Simplify()(mod) is mod
+
+
 def test_axes_of_blocks_have_their_domains():
     block = """
 for i, j in T.grid(n, T.int64(4)):

@@ -137,3 +137,20 @@ class M:
                 load(step(mod))("main", np.ones(3, "float32"))
             assert raised.value.code == code
     assert InlinePrivateFunctions.fails_as == (("RX0601", "RX0605"),)
+
+
+def test_a_signature_stays_where_more_is_known_of_the_result():
+    text = """
+@I.ir_module
+class M:
+    @R.function(private=True)
+    def same(x: R.Tensor) -> R.Tensor:
+        return x
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor:
+        y = M.same(x)
+        return y
+"""
+    after = ALONE.replace("):\n", ") -> R.Tensor:\n") + "        y = x\n        return y\n"
+    check(InlinePrivateFunctions(), text, after)

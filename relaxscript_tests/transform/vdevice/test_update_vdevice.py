@@ -8,7 +8,7 @@ from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
-from relaxscript.transform import UpdateVDevice
+from relaxscript.transform import PassContext, UpdateVDevice, VerifyEach
 from relaxscript_tests.transform.before_after import check
 
 BEFORE = """
@@ -38,6 +38,28 @@ def test_a_device_is_replaced_wherever_it_is_used() -> None:
     made = check(UpdateVDevice(VDevice("cuda", 2, "local"), 1), BEFORE, after)
     call = made["main"].body.blocks[0].bindings[0].value
     assert call.struct_info.vdevice.short == "cuda:2:local"
+
+
+def test_what_mentions_a_function_knows_its_new_signature() -> None:
+    before = """
+@I.ir_module
+class M:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
+
+    @R.function
+    def f(x: R.Tensor((4,), "float32", "llvm:1")):
+        return x
+
+    @R.function
+    def g():
+        cls = M
+        return (cls.f, cls.f)
+"""
+    after = before.replace('"llvm", 1', '"llvm", 2').replace("llvm:1", "llvm:2")
+    with PassContext(instruments=[VerifyEach()]):
+        made = check(UpdateVDevice(VDevice("llvm", 2), 1), before, after)
+    known = made["g"].body.body.known_info
+    assert structural_equal(known.fields[0], made.struct_info(made.get_global_var("f")))
 
 
 def test_an_index_below_zero_counts_from_the_end() -> None:
