@@ -1,4 +1,4 @@
-"""What is remembered of expressions when the functions that they mention change."""
+"""StructInfos that expressions remember of functions, when these functions change."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ def cases() -> Iterator[Case]:
 
 
 class Sample(NamedTuple):
-    """A random module, arguments for its `main`, and what executors make of them so far."""
+    """A random module, arguments for its `main`, and its outcomes with executors so far."""
 
     mod: IRModule
     inputs: Sequence[Any]
@@ -357,11 +357,11 @@ class Sample(NamedTuple):
 
     @property
     def expected(self) -> Outcome:
-        """What the interpreter makes of the program."""
+        """The outcome of the program with the interpreter."""
         return self.expected_by("interpreter")
 
     def expected_by(self, executor: str) -> Outcome:
-        """What an executor makes of the program.
+        """The outcome of the program with an executor.
 
         In loops it may have mathematical functions of its own, which differ in the last places.
         Without loops it is the interpreter that tells.

@@ -11,7 +11,7 @@ from relaxscript.op import builtin, memory
 from relaxscript.opdef import Tensor, op, remove_op
 from relaxscript.runtime import register_func, remove_global_func
 from relaxscript.script import from_source
-from relaxscript.testing.compare import EXECUTORS, check_executors_agree, check_outcomes, observe
+from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import LegalizeOps, Sequential, StaticPlanBlockMemory
