@@ -269,7 +269,8 @@ def own_code(files: Mapping[str, str]) -> list[str]:
 FILE_LINES = 600
 FUNCTION_LINES = 60
 NAMELESS = re.compile(
-    r"(?<!relaxscript/relax)(^|/)utils?(\.py|/)"  # users of TVM import `relax.utils`
+    # Users of TVM import `relax.utils` and `relax.backend.utils`.
+    r"(?<!relaxscript/relax)(?<!relaxscript/relax/backend)(^|/)utils?(\.py|/)"
     r"|(^|/)(helpers?|common|misc|_internal)(\.py|/)|^relaxscript/core(\.py|/)"
 )
 

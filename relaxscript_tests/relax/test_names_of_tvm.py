@@ -93,14 +93,6 @@ ABSENT = {
         "DispatchSampling DispatchSortScan",
     ),
     **each(BACKENDS, "relax.transform", "AllocateWorkspace SplitCallTIRByPattern"),
-    "relax.backend.utils.has_leaking_intermediate_variables": BACKENDS,
-    **each(
-        BACKENDS, "relax.backend.patterns",
-        "make_fused_bias_activation_pattern make_residual_block_pattern make_conv2d_pattern "
-        "make_matmul_pattern make_attention_pattern make_stacked_attention_pattern "
-        "make_layer_norm_pattern make_rms_norm_pattern make_matmul_dequantize_pattern "
-        "make_matmul_multiply_pattern make_attention_rewrite_pattern",
-    ),
     "relax.frontend.detach_params": "planned with frontends",
     "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
     "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",

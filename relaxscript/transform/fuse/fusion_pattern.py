@@ -9,9 +9,12 @@ from typing import Any
 from relaxscript.dpl.constraints import pattern_error
 from relaxscript.dpl.pattern import DFPattern, require_pattern
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
-from relaxscript.ir.relax import Expr, Var
+from relaxscript.ir.relax import DataflowVar, Expr, Var
 
-__all__ = ["FusionPattern", "PatternCheckContext", "as_fusion_pattern", "codegen_of"]
+__all__ = [
+    "FusionPattern", "PatternCheckContext", "as_fusion_pattern", "codegen_of",
+    "has_leaking_intermediate_variables",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,24 @@ class PatternCheckContext:
     matched_bindings: Mapping[Var, Expr]
     var_usages: Mapping[Var, Sequence[Var]]
     value_to_bound_var: Mapping[Expr, Var]
+
+
+def has_leaking_intermediate_variables(context: PatternCheckContext) -> bool:
+    """True if a value inside of a match is used outside of it, or may be.
+
+    A variable that leaves its dataflow block may be. The value of the whole match does not count.
+    `FuseOpsByPattern` leaves such matches alone in any case; a `check` that asks says so first.
+
+    Source: TVM `relax.backend.utils.has_leaking_intermediate_variables`.
+    """
+    inside = context.matched_bindings
+    result = context.value_to_bound_var[context.matched_expr]
+    return any(
+        not isinstance(var, DataflowVar)
+        or any(user not in inside for user in context.var_usages.get(var, ()))
+        for var in inside
+        if var is not result
+    )
 
 
 class FusionPattern:
