@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.builder import BlockBuilder
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -18,6 +19,7 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     Tuple,
+    VarBinding,
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import StructInfo
@@ -81,7 +83,7 @@ class RunCodegen(ModulePass):
             if "Codegen" in (func.attrs or Attrs())
         }
         made = mod.clone()
-        calling = _Calling(theirs)
+        calling = _Calling(mod, theirs)
         for gvar in named or mod.relax_functions():
             if gvar.name_hint not in theirs:
                 made[gvar] = calling.function(mod[gvar])
@@ -97,7 +99,8 @@ class RunCodegen(ModulePass):
 class _Calling:
     """Replaces the calls of functions of code generators; `called` are the names of these."""
 
-    def __init__(self, theirs: Mapping[str, Function]) -> None:
+    def __init__(self, mod: IRModule, theirs: Mapping[str, Function]) -> None:
+        self._mod = mod
         self._theirs = theirs
         self.called: set[str] = set()
 
@@ -106,17 +109,19 @@ class _Calling:
 
         def step(node: Node) -> Node | None:
             if isinstance(node, Binding) and isinstance(node.value, Call):
-                value = self._call(node.value, node.var.struct_info)
+                bound = node.var.struct_info if isinstance(node, VarBinding) else None
+                value = self._call(node.value, bound)
                 return node if value is node.value else node.replace(value=value)
             return None
 
         return rewrite_top_down(func, step)
 
-    def _call(self, call: Call, bound: StructInfo) -> Expr:
+    def _call(self, call: Call, bound: StructInfo | None) -> Expr:
+        """The call of a packed function, or the call itself; `bound` is what is known of it."""
         name = call.op.name_hint if isinstance(call.op, GlobalVar) else ""
         if name not in self._theirs:
             return call
-        info = call.struct_info or bound
+        info = call.known_info or bound or BlockBuilder(self._mod).normalize(call).struct_info
         tensors = tensors_of(info)
         if tensors is None or any(tensor.dims is None for tensor in tensors):
             message = f"`{name}` is for a code generator, and the shape of its result is not known"
@@ -167,6 +172,7 @@ def _code_generator(codegen: str, span: Span | None) -> Callable[..., Any]:
         return found.function
     known = [n.removeprefix(_PREFIX) for n in list_global_func_names() if n.startswith(_PREFIX)]
     there = f"there is {', '.join(sorted(known))}; " if known else ""
-    help = f'{there}register it: `@register_func("{_PREFIX}{codegen}")`'
+    register = f'{there}register it: `@register_func("{_PREFIX}{codegen}")`'
+    help = did_you_mean(nearest(codegen, known), register, quote='"')
     message = f'the code generator "{codegen}" is not registered'
     raise DiagnosticError(Diagnostic("RX0703", message, span, help=help))

@@ -309,4 +309,4 @@ def _around(function: Function, codegen: str, symbol: str) -> Function:
     block = BindingBlock.make((VarBinding.make(local, inner), VarBinding.make(result, call)))
     body = SeqExpr.make((block,), result)
     attrs = Attrs({"Codegen": codegen, "global_symbol": symbol})
-    return Function.make(outer.params, body, outer.ret_struct_info, True, attrs)
+    return Function.make(outer.params, body, outer.ret_struct_info, True, attrs, span=function.span)

@@ -93,9 +93,10 @@ def group_function(
 ) -> tuple[Function, tuple[Expr, ...]] | None:
     """The function of some bindings, and the arguments that it is called with.
 
-    It returns the value of the only output, or a tuple of them. With `lifts_constants` constants
-    are arguments too. Shape variables that no argument tells come last, as a shape. None where
-    the shape of a tensor is a variable of Relax, which no parameter can say.
+    It returns the value of the only output, or a tuple of them. Its place is that of the last
+    value. With `lifts_constants` constants are arguments too. Shape variables that no argument
+    tells come last, as a shape. None where the shape of a tensor is a variable of Relax, which no
+    parameter can say.
     """
     params = _parameters(group, lifts_constants)
     renamed = {a: p for a, p in params.items() if a is not p and isinstance(a, Var)}
@@ -124,7 +125,8 @@ def group_function(
         result = fields[0]
     body = SeqExpr.make((DataflowBlock.make(tuple(bindings)),), result)
     made = Function.make(
-        tuple(params.values()), body, result.struct_info, True, Attrs(dict(attrs))
+        tuple(params.values()), body, result.struct_info, True, Attrs(dict(attrs)),
+        span=group[-1].value.span or group[-1].span,
     )  # fmt: skip
     args = tuple(params)
     free = free_vars(made)

@@ -12,12 +12,20 @@ from relaxscript import build, jit, save
 from relaxscript.dpl import is_op, wildcard
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import BindingBlock, Call, Function, MatchCast, SeqExpr, Var
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.relax import VirtualMachine
 from relaxscript.runtime import register_func
 from relaxscript.runtime.packed_func import remove_global_func
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, assert_same
-from relaxscript.transform import FuseOpsByPattern, PassContext, RunCodegen, VerifyEach
+from relaxscript.transform import (
+    FuseOpsByPattern,
+    MergeCompositeFunctions,
+    PassContext,
+    RunCodegen,
+    VerifyEach,
+)
 
 X = np.array([[1.0, 2.0, 3.0]], "float32")
 AFTER = """
@@ -122,6 +130,18 @@ def test_copies_of_a_module_keep_what_was_made(generator):
         assert copy.external_mods == made.external_mods
 
 
+def test_a_call_of_which_nobody_wrote_what_it_gives_has_what_its_function_gives(generator):
+    x = Var("x", TensorStructInfo((4, 3), "float32"))
+    mod = partitioned()
+    call = Call(mod.get_global_var("fused_relax_add_mine"), [x])
+    cast = MatchCast(Var("y", x.struct_info), call, x.struct_info)
+    body = SeqExpr([BindingBlock([cast])], cast.var)
+    mod["main"] = Function([x], body, x.struct_info, attrs={"global_symbol": "main"})
+    made = RunCodegen()(mod)
+    (binding,) = made["main"].body.blocks[0].bindings
+    assert str(binding.value.sinfo_args[0]) == 'R.Tensor((4, 3), "float32")'
+
+
 def test_only_the_calls_of_entry_functions_are_replaced(generator):
     mod = partitioned()
     mod["other"] = mod["main"].with_attr("global_symbol", "other")
@@ -150,11 +170,59 @@ def mistake_of(mod: IRModule) -> Any:
     return diagnostic
 
 
-def test_a_code_generator_that_is_not_registered_is_named():
-    diagnostic = mistake_of(partitioned())
+def test_a_code_generator_that_is_not_registered_is_named_at_what_it_is_for():
+    diagnostic = mistake_of(partitioned("R.add(x, x)"))
     assert diagnostic.code == "RX0703"
     assert diagnostic.message == 'the code generator "mine" is not registered'
     assert diagnostic.help.endswith('register it: `@register_func("relax.ext.mine")`')
+    assert text_at(diagnostic.span) == "R.add(x, x)"
+
+
+def test_a_code_generator_of_a_function_by_hand_is_named_at_the_function():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def theirs(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        R.func_attr({"Codegen": "min", "global_symbol": "theirs"})
+        return R.exp(x)
+
+    @R.function
+    def main(x: R.Tensor((3,), "float32")):
+        cls = M
+        return cls.theirs(x)
+""")
+    register_func("relax.ext.mine", print)
+    try:
+        diagnostic = mistake_of(mod)
+    finally:
+        remove_global_func("relax.ext.mine")
+    assert diagnostic.help == 'did you mean "mine"?'
+    assert text_at(diagnostic.span).startswith("def theirs(x:")
+
+
+def test_a_merged_function_is_found_where_its_last_value_is():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")):
+        with R.dataflow():
+            y = R.exp(x)
+            z = R.exp(y)
+            R.output(z)
+        return z
+""")
+    composites = FuseOpsByPattern([("mine.exp", is_op("relax.exp")(wildcard()))])(mod)
+    diagnostic = mistake_of(MergeCompositeFunctions()(composites))
+    assert text_at(diagnostic.span) == "R.exp(y)"
+
+
+def text_at(span: Any) -> str:
+    """What a place of a script says, up to the end of its first line."""
+    line = span.source.text.split("\n")[span.line - 1]
+    last = span.end_column - 1 if span.end_line == span.line else len(line)
+    return line[span.column - 1 : last]
 
 
 @pytest.mark.parametrize("given", [None, {}, {"fused_relax_add_mine": 3}])
