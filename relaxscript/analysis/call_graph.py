@@ -22,7 +22,9 @@ from relaxscript.ir.relax import (
     GlobalVar,
     If,
     MatchCast,
+    PrimValue,
     SeqExpr,
+    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
@@ -94,11 +96,28 @@ def _relax_vars(variables: Iterable[Node]) -> list[Var]:
 def all_global_vars(expr: Expr) -> list[GlobalVar]:
     """The functions of the module that `expr` mentions, each once."""
     require_type("all_global_vars.expr", expr, Expr)
-    found = (node for node in walk.walk(expr) if isinstance(node, GlobalVar))
+    nodes = _outside_types(expr) if isinstance(expr, Function) else walk.walk(expr)
+    found = (node for node in nodes if isinstance(node, GlobalVar))
     names: dict[str, GlobalVar] = {}
     for var in found:
         names.setdefault(var.name_hint, var)
     return list(names.values())
+
+
+def _outside_types(function: Function) -> Iterator[Node]:
+    """The leaves of a function, and what is in shapes and attributes; types mention no functions.
+
+    These are most of a program.
+    """
+    for node in walk.compounds(function):
+        for part in _values_in(node):
+            if isinstance(part, (ShapeExpr, PrimValue)):
+                yield from walk.walk(part)
+            else:
+                yield part
+        if isinstance(node, (Call, Function)) and node.attrs:
+            for held in walk.nodes_in(node.attrs):
+                yield from walk.walk(held)
 
 
 def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:

@@ -76,6 +76,7 @@ __all__ = [
     "check_argument_count",
     "derive_struct_info",
     "function_struct_info",
+    "is_pure_callee",
     "nature_of_misfit",
     "rederive_struct_info",
 ]  # fmt: skip
@@ -354,7 +355,7 @@ def _never_fits(
 def _in_scope(
     info: StructInfo, callee: FuncStructInfo, mapping: Mapping[PrimVar, PrimExpr], context: Context
 ) -> StructInfo:
-    if isinstance(info, ObjectStructInfo):
+    if isinstance(info, ObjectStructInfo) or info is UNIT:
         return info
     known: set[PrimVar] = {v for e in mapping.values() for v in _vars(e)}
     if context.shape_scope is not None:
@@ -410,8 +411,12 @@ def call_purity(call: Call, context: Context = _NOTHING) -> bool:
     """True if a call has no side effects (spec, "Checking Purity")."""
     if type(call.op) is Op:
         return lookup(call.op).pure
-    callee = context.struct_info(call.op)
-    return isinstance(callee, FuncStructInfo) and callee.params is not None and callee.purity
+    return is_pure_callee(context.struct_info(call.op))
+
+
+def is_pure_callee(info: StructInfo) -> bool:
+    """True if calls of what is known by a StructInfo have no side effects."""
+    return isinstance(info, FuncStructInfo) and info.params is not None and info.purity
 
 
 def _global_var(expr: GlobalVar, context: Context) -> StructInfo:

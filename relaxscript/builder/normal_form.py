@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from relaxscript.analysis.derive import call_purity, cast_target, nature_of_misfit
+from relaxscript.analysis.derive import cast_target, is_pure_callee, nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
@@ -260,8 +260,8 @@ class Normalizer(ScopeStack):
             self.writes_in_place = self.writes_in_place or writes_in_place(call)
         else:
             # What is no function is refused as that when the call is typed.
-            function = isinstance(self.struct_info(op), FuncStructInfo)
-            pure = not function or call_purity(call, self.context)
+            callee = self.struct_info(op)
+            pure = not isinstance(callee, FuncStructInfo) or is_pure_callee(callee)
         if not pure:
             self._check_purity(call)
         return call

@@ -16,10 +16,11 @@ from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import FuncStructInfo, StructInfo
 from .tir import Buffer
+from .variable_shapes import has_variable_shape
 
 __all__ = [
     "Substitution", "TypeVariables", "bound_vars", "children", "compounds",
-    "defined_by", "free_vars", "is_variable", "mentioned", "post_order", "rewrite",
+    "defined_by", "free_vars", "is_variable", "mentioned", "nodes_in", "post_order", "rewrite",
     "rewrite_compounds", "rewrite_top_down", "scope_order", "sees_itself",
     "substitute", "variables", "walk",
 ]  # fmt: skip
@@ -62,6 +63,13 @@ def _collect(value: Any, found: list[Node]) -> None:
         for key, item in value.items():
             _collect(key, found)
             _collect(item, found)
+
+
+def nodes_in(value: Any) -> list[Node]:
+    """The outermost nodes in the value of a field: in a tuple, or in attributes."""
+    found: list[Node] = []
+    _collect(value, found)
+    return found
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -279,24 +287,38 @@ class Substitution:
 
     def in_call(self, call: relax.Call) -> relax.Call | None:
         """A call of leaves with its variables replaced; None where it must be gone through."""
-        if not self._of_relax:
+        if not self._of_relax or any(map(has_variable_shape, call.sinfo_args)):
             return None
-        parts = (call.op, *call.args)
-        infos = [e.struct_info for e in parts if isinstance(e, relax.Var)]
-        if not all(map(_is_plain, parts)) or _hold_variables([*infos, *call.sinfo_args]):
+        if call.attrs and not all(isinstance(n, prim.Immediate) for n in nodes_in(call.attrs)):
             return None
-        _collect(call.attrs, held := list[Node]())
-        if not all(isinstance(node, prim.Immediate) for node in held):
+        op, args = self._leaf(call.op), call.args
+        made: list[relax.Expr | None] = [self._leaf(arg, True) for arg in args]
+        if op is None or None in made:
             return None
-        op, *args = [self.get(e, e) if isinstance(e, relax.Var) else e for e in parts]
-        if all(map(operator.is_, (op, *args), parts)):
+        if op is call.op and all(map(operator.is_, made, args)):
             return call
         rest = call.attrs, call.sinfo_args, call.arg_spans
-        return relax.Call.make(op, tuple(args), *rest, span=call.span)
+        return relax.Call.make(op, tuple(made), *rest, span=call.span)
+
+    def _leaf(self, leaf: relax.Expr, operand: bool = False) -> relax.Expr | None:
+        """A leaf, or an operand that is a tuple of some; None where it must be gone through."""
+        if isinstance(leaf, relax.Var):
+            found: relax.Expr = self._mapping.get(leaf, leaf)  # type: ignore[assignment]
+            return None if has_variable_shape(leaf.struct_info) else found
+        if leaf.__class__ in _LEAVES:
+            return leaf
+        if not operand or leaf.__class__ is not relax.Tuple:
+            return None
+        made = [self._leaf(field) for field in leaf.fields]
+        if None in made:
+            return None
+        if all(map(operator.is_, made, leaf.fields)):
+            return leaf
+        return relax.Tuple.make(tuple(made), leaf.field_spans, span=leaf.span)
 
     def _step(self, node: Node) -> Node | None:
         if self._of_relax:
-            if isinstance(node, StructInfo) and not _hold_variables([node]):
+            if isinstance(node, StructInfo) and not has_variable_shape(node):
                 return node
             if node.__class__ is relax.Call and (made := self.in_call(node)) is not None:
                 return made
@@ -328,9 +350,7 @@ def _refuse_definition(node: Node, mapping: Mapping[Any, Node]) -> None:
     for info in traversal_of(type(node)):
         if not info.definition:
             continue
-        defined: list[Node] = []
-        _collect(getattr(node, info.name), defined)
-        for var in defined:
+        for var in nodes_in(getattr(node, info.name)):
             if is_variable(var) and var in mapping and not isinstance(mapping[var], _kind(var)):
                 raise TypeError(
                     f"`{_hint(var)}` is defined here, so only another variable can replace it, "
@@ -364,45 +384,29 @@ def variables(root: Node) -> list[Node]:
 def mentioned(expr: relax.Expr) -> list[relax.Var]:
     """The Relax variables among `variables(expr)`; quick for what most bindings are."""
     found: dict[relax.Var, None] = {}
-    pending, infos = [expr], list[StructInfo | None]()
+    pending: list[relax.Expr] = [expr]
     if isinstance(expr, relax.Call):
-        pending, infos = [*reversed(expr.args), expr.op], list(expr.sinfo_args)
+        if any(map(has_variable_shape, expr.sinfo_args)):
+            return _relax_variables(expr)
+        pending = [*reversed(expr.args), expr.op]
     seen: set[int] = set()
     while pending:
         leaf = pending.pop()
         if isinstance(leaf, relax.Var):
-            infos.append(leaf.struct_info)
+            if has_variable_shape(leaf.struct_info):
+                return _relax_variables(expr)
             found[leaf] = None
-        elif isinstance(leaf, relax.Tuple):
+        elif leaf.__class__ is relax.Tuple:
             if id(leaf) not in seen:
                 seen.add(id(leaf))
                 pending.extend(reversed(leaf.fields))
-        elif not _is_plain(leaf):
+        elif leaf.__class__ not in _LEAVES:
             return _relax_variables(expr)
-    return _relax_variables(expr) if _hold_variables(infos) else list(found)
-
-
-def _is_plain(expr: relax.Expr) -> bool:
-    """True for a leaf that has no Relax variable inside, except in what is known of it."""
-    if expr.__class__ is relax.ShapeExpr:
-        return all(size.__class__ is prim.IntImm for size in expr.values)
-    return expr.__class__ in _LEAVES
+    return list(found)
 
 
 def _relax_variables(root: Node) -> list[relax.Var]:
     return [v for v in variables(root) if isinstance(v, relax.Var)]
-
-
-def _hold_variables(infos: list[StructInfo | None]) -> bool:
-    """True if StructInfos, which may share their parts, have a variable for a shape."""
-    seen: set[int] = set()
-    for info in infos:  # which grows
-        if isinstance(getattr(info, "shape", None), relax.Var):
-            return True
-        if info is not None and info.is_compound and id(info) not in seen:
-            seen.add(id(info))
-            infos.extend(parts_of(info))
-    return False
 
 
 def bound_vars(root: Node) -> list[Node]:
@@ -428,9 +432,7 @@ def defined_by(node: Node, value: Any) -> list[Node]:
     variable of a binding takes its StructInfo from its value, so it defines nothing but itself.
     """
     found: list[Node] = []
-    stack: list[Node] = []
-    _collect(value, stack)
-    stack.reverse()
+    stack = nodes_in(value)[::-1]
     # StructInfos may share their parts: what one of them defines is defined.
     met: set[int] = set()
     while stack:
@@ -518,8 +520,7 @@ def _schedule(node: Node, stack: list[tuple[int, Any]]) -> None:
         if info.definition and defined:
             parts.append((_DEFINE, defined))
             defined = []
-        inside: list[Node] = []
-        _collect(getattr(node, info.name), inside)
+        inside = nodes_in(getattr(node, info.name))
         parts.extend((_ENTER, part) for part in inside)
     stack.extend(reversed(parts))
 
@@ -564,8 +565,7 @@ class TypeVariables:
         bound: set[Node] = set()
         defined: set[Node] = set()
         for info in scope_order(type(node)):
-            inside: list[Node] = []
-            _collect(getattr(node, info.name), inside)
+            inside = nodes_in(getattr(node, info.name))
             if info.definition:
                 bound.update(defined_by(node, getattr(node, info.name)))
                 defined.update(filter(is_variable, inside))

@@ -29,6 +29,7 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
     Var,
+    remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
@@ -123,7 +124,8 @@ class _ResultAllocator(ExprMutator):
         callee, held, *rest = call.args
         func = self.mod[callee] if isinstance(callee, GlobalVar) and callee in self.mod else None
         given = self._fields(held)
-        self.builder.struct_info(callee)  # which refuses what the module has not
+        if func is None:
+            self.builder.struct_info(callee)  # which refuses what the module has not
         if not isinstance(func, PrimFunc) or given is None:
             return None
         results, indices = result_struct_infos(_result_info(call)), _indices(call)
@@ -261,6 +263,8 @@ class _ResultAllocator(ExprMutator):
                 StringImm("global"),
             )
             alloc = Call.make(builtin.alloc_tensor.op, args, span=call.span)
+            if info.dims is not None and info.vdevice is None:
+                remember_struct_info(alloc, info)  # what would be derived again
             tensor = self.emit(alloc, "alloc", call.span)
             place = device_of(info.vdevice)
             if place is not None and not place.is_host:

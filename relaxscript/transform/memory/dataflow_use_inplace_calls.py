@@ -193,8 +193,9 @@ class InplaceCalls:
     def _write(self, call: Call, arg: Expr) -> Call | None:
         """A call of a PrimFunc that writes its result into `arg`, None where it cannot."""
         callee, held, *rest = call.args
-        module = self._scratch.get()
-        func = module[callee] if isinstance(callee, GlobalVar) and callee in module else None
+        module = self._scratch.context.module  # as it is: a copy for each call would cost much
+        known = module is not None and isinstance(callee, GlobalVar) and callee in module
+        func = module[callee] if known else None  # type: ignore[index]
         if not isinstance(func, PrimFunc) or not isinstance(held, Tuple):
             return None
         assert isinstance(callee, GlobalVar)

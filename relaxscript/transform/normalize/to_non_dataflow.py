@@ -96,6 +96,8 @@ class _Ordinary:
                 made = (BindingBlock.make(bindings, span=first),) if blocks else ()
                 seq = value.replace(blocks=made, body=self.value(body))
                 return self._keep_struct_info(value, seq)
+            case Call() if (call := self.variables.in_call(value)) is not None:
+                return self._keep_struct_info(value, call)
             case Call(args=args) if all(a.__class__ in _PLAIN for a in args):
                 return self._call(value)
             case Var():

@@ -78,13 +78,14 @@ class TopologicalSort(FunctionPass):
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         places: dict[Var, int] = {}
+        writers: dict[GlobalVar, bool] = {}
         for node in compounds(func):
             if isinstance(node, Function):
                 graph = _Graph(node)
                 places |= graph.places(self.order == _ORDERS[0], self.direction == _DIRECTIONS[0])
 
         def sort(node: Node) -> Node | None:
-            if not isinstance(node, DataflowBlock) or _writes_in_place(node, mod):
+            if not isinstance(node, DataflowBlock) or _writes_in_place(node, mod, writers):
                 return None
             bindings = tuple(sorted(node.bindings, key=lambda binding: places[binding.var]))
             return node if bindings == node.bindings else node.replace(bindings=bindings)
@@ -101,16 +102,21 @@ def _one_of(name: str, given: object, known: tuple[str, ...]) -> str:
     return given
 
 
-def _writes_in_place(block: DataflowBlock, mod: IRModule) -> bool:
-    """True if a call in a block may write into its arguments."""
+def _writes_in_place(block: DataflowBlock, mod: IRModule, writers: dict[GlobalVar, bool]) -> bool:
+    """True if a call in a block may write into its arguments; `writers` has what is known."""
     for binding in block.bindings:
         if isinstance(call := binding.value, Call):
             traits = traits_of(call.op)
             if Trait.WRITES_ARGS in traits:
                 return True
             if Trait.CALLS_PRIM_FUNC in traits and isinstance(call.args[0], GlobalVar):
-                function = mod.functions.get(call.args[0])
-                if isinstance(function, PrimFunc) and writes_into_operands(function, call):
+                callee = call.args[0]
+                if callee not in writers:  # whose calls have as many results as it has
+                    function = mod.functions.get(callee)
+                    writers[callee] = isinstance(function, PrimFunc) and (
+                        writes_into_operands(function, call)
+                    )
+                if writers[callee]:
                     return True
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relaxscript.analysis.call_graph import all_global_vars
 from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
@@ -19,6 +20,12 @@ def with_function(mod: IRModule, var: GlobalVar, function: Function) -> IRModule
         return mod
     made = mod.clone()
     made[var] = function
-    if (wrong := ill_formed(made)) and not ill_formed(mod):
+    if _is_mentioned(var, made) and (wrong := ill_formed(made)) and not ill_formed(mod):
         raise DiagnosticError(wrong)
     return made
+
+
+def _is_mentioned(var: GlobalVar, mod: IRModule) -> bool:
+    """True if a function of the module may call the one of this name."""
+    names = (v.name_hint for f in mod.functions.values() for v in all_global_vars(f))
+    return var.name_hint in names
