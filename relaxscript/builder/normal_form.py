@@ -172,8 +172,9 @@ class Normalizer(ScopeStack):
             self._define_shape_vars(binding.struct_info)
 
     def _append(self, binding: Binding) -> None:
-        self.current_scope.bindings.append(binding)
-        self._define(binding.var)
+        scope = self.current_scope
+        scope.bindings.append(binding)
+        scope.vars.append(binding.var)
         self._log.append(binding)
 
     def check_fits(
@@ -242,7 +243,7 @@ class Normalizer(ScopeStack):
             op = self.operand(op)
             call = call.replace(op=op)
         for arg in args:
-            if not isinstance(arg, LeafExpr) or type(arg) is Tuple:
+            if not (is_simple(arg) or _is_flat(arg)):
                 if any(_is_nested(a) for a in args) or len(set(map(id, args))) < len(args):
                     args = _bound_inside(self, args)
                 args = tuple([self.operand(a) for a in args])
@@ -379,6 +380,11 @@ def is_left_to_run_time(
 
 def is_simple(expr: Expr) -> bool:
     return isinstance(expr, LeafExpr) and type(expr) is not Tuple
+
+
+def _is_flat(expr: Expr) -> bool:
+    """True for a tuple of simple fields, as which a call of a PrimFunc has its arguments."""
+    return type(expr) is Tuple and all(map(is_simple, expr.fields))
 
 
 def _is_nested(expr: Expr) -> bool:

@@ -155,10 +155,11 @@ class _Merging:
         if made_function is None:
             return list(group)
         function, args = made_function
-        gvar = self.functions.known(function)
-        if gvar is None:
-            name = self.functions.names.unique(f"{self.functions.name(group)}_{codegen}")
-            gvar = self.functions.add(function, name, self._with_local_functions(function, name))
+        gvar = self.functions.find(
+            function,
+            lambda: self.functions.names.unique(f"{self.functions.name(group)}_{codegen}"),
+            self._with_local_functions,
+        )
         call = Call.make(gvar, args, span=group[-1].value.span)
         span = group[-1].span
         if len(outputs) == 1:

@@ -232,18 +232,22 @@ class _Partition:
         if made is None:
             return None
         function, args = made
-        gvar = self.functions.known(function)
-        if gvar is None:
-            name = self.functions.name(members)
-            if self._annotates_codegen:
-                codegen = codegen_of(self.fusion.name)
-                name = self.functions.names.unique(f"{name}_{codegen}")
-                gvar = self.functions.add(function, name, _around(function, codegen, name))
-            else:
-                gvar = self.functions.add(function, name)
+        gvar = self.functions.find(function, lambda: self._name(members), self._written)
         call = Call.make(gvar, args, span=last.value.span)
         remember_struct_info(call, last.var.struct_info)
         return VarBinding.make(last.var, call, span=last.span)
+
+    def _name(self, members: Sequence[Binding]) -> str:
+        name = self.functions.name(members)
+        if not self._annotates_codegen:
+            return name
+        return self.functions.names.unique(f"{name}_{codegen_of(self.fusion.name)}")
+
+    def _written(self, function: Function, name: str) -> Function:
+        """The function of a group, or one of a code generator around it."""
+        if not self._annotates_codegen:
+            return function
+        return _around(function, codegen_of(self.fusion.name), name)
 
 
 def _may_be_fused(binding: Binding, grouped: Container[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.ir.module import IRModule
@@ -56,17 +56,25 @@ class GroupFunctions:
         values = [b.value for b in group]
         return self.names.fused([_callee(v) for v in values if isinstance(v, Call)])
 
-    def known(self, function: Function) -> GlobalVar | None:
-        """The name of the same function, where there is one."""
-        same = self._known.get(structural_hash(function), ())
-        return next((gvar for other, gvar in same if structural_equal(other, function)), None)
+    def find(
+        self,
+        function: Function,
+        name: Callable[[], str],
+        write: Callable[[Function, str], Function],
+    ) -> GlobalVar:
+        """The name of the same function, or where there is none, that of a new one.
 
-    def add(self, function: Function, name: str, written: Function | None = None) -> GlobalVar:
-        """Add a new function under a new name, or what is `written` for it."""
-        gvar = GlobalVar.make(name)
-        self._known.setdefault(structural_hash(function), []).append((function, gvar))
-        self.made[gvar] = written or function
-        self.names_of_groups.add(name)
+        A new one has variables of its own, and a new name; `write` says what becomes of it.
+        """
+        same = self._known.setdefault(structural_hash(function), [])
+        for other, gvar in same:
+            if structural_equal(other, function):
+                return gvar
+        made, unique = copy_with_new_vars(function), name()
+        gvar = GlobalVar.make(unique)
+        same.append((made, gvar))
+        self.made[gvar] = write(made, unique)
+        self.names_of_groups.add(unique)
         return gvar
 
 
@@ -93,10 +101,10 @@ def group_function(
 ) -> tuple[Function, tuple[Expr, ...]] | None:
     """The function of some bindings, and the arguments that it is called with.
 
-    It returns the value of the only output, or a tuple of them. Its place is that of the last
-    value. With `lifts_constants` constants are arguments too. Shape variables that no argument
-    tells come last, as a shape. None where the shape of a tensor is a variable of Relax, which no
-    parameter can say.
+    It returns the value of the only output, or a tuple of them, and shares variables with the
+    group. Its place is that of the last value. With `lifts_constants` constants are arguments too.
+    Shape variables that no argument tells come last, as a shape. None where the shape of a tensor
+    is a variable of Relax, which no parameter can say.
     """
     params = _parameters(group, lifts_constants)
     renamed = {a: p for a, p in params.items() if a is not p and isinstance(a, Var)}
@@ -137,7 +145,7 @@ def group_function(
         shape = ShapeExpr.make(tuple(passed))
         sizes = Var.make("tir_vars", ShapeStructInfo.make(shape.values, len(passed)))
         made, args = made.replace(params=(*made.params, sizes)), (*args, shape)
-    return copy_with_new_vars(made), args
+    return made, args
 
 
 def _parameters(group: Sequence[Binding], lifts_constants: bool) -> dict[Expr, Var]:
