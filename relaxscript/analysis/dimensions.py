@@ -28,7 +28,7 @@ _ALONE = frozenset({prim.Var, prim.SizeVar})
 def with_readable_dimensions(info: StructInfo) -> StructInfo:
     """A derived StructInfo with dimensions of int64; those that nobody can read are forgotten."""
     if info.is_compound:
-        return info if info.is_scope else _with_parts(info)
+        return info if info.is_scope or not parts_of(info) else _with_parts(info)
     if isinstance(info, TensorStructInfo) and info.ndim > MOST_DIMENSIONS:
         fact = f"has {info.ndim} dimensions"
         message = f"a tensor has at most {MOST_DIMENSIONS:,} dimensions"

@@ -11,6 +11,7 @@ from relaxscript.ir.relax import (
     DataflowBlock,
     DataflowVar,
     Function,
+    GlobalVar,
     If,
     ShapeExpr,
     VarBinding,
@@ -82,7 +83,7 @@ class _Rewriting:
 
     def _reshape(self, value: Call) -> Call | None:
         """The reshape that a call is, if it is one."""
-        call = self._calls.match(value)
+        call = self._calls.match(value) if self._may_reshape(value) else None
         if call is None or len(call.args) != 1:
             return None
         (arg,), result = call.args, call.result
@@ -91,12 +92,20 @@ class _Rewriting:
             return None
         if given.vdevice is not result.vdevice:
             return None
-        name = call.gvar.name_hint
-        if name not in self._are_reshapes:
-            self._are_reshapes[name] = has_reshape_pattern(call.signature.func)
-        if not self._are_reshapes[name]:
-            return None
         shape = ShapeExpr.make(result.dims or ())
         made = Call.make(reshape.op, (arg, shape), span=value.span)
         remember_struct_info(made, result)
         return made
+
+    def _may_reshape(self, value: Call) -> bool:
+        """True if the PrimFunc of a call only gives a tensor another shape; found once for each."""
+        gvar = value.args[0] if value.args else None
+        if not isinstance(gvar, GlobalVar):
+            return False
+        name = gvar.name_hint
+        if name not in self._are_reshapes:
+            signature = self._calls.signature(gvar)
+            self._are_reshapes[name] = signature is not None and (
+                has_reshape_pattern(signature.func)
+            )
+        return self._are_reshapes[name]
