@@ -259,8 +259,10 @@ def get_global_func(name: str, allow_missing: bool = False) -> PackedFunc | None
 def _builtin(name: str) -> PackedFunc | None:
     """A function that every program may call; it is no entry of the registry."""
     from .builtins import BUILTINS
+    from .kv_cache.packed import CACHE_FUNCTIONS
 
-    return PackedFunc(name, BUILTINS[name]) if name in BUILTINS else None
+    found = BUILTINS.get(name) or CACHE_FUNCTIONS.get(name)
+    return None if found is None else PackedFunc(name, found)
 
 
 def missing_function_error(name: str, others: tuple[str, ...] = ()) -> VMError:
