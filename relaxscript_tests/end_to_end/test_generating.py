@@ -1,0 +1,98 @@
+"""A language model that generates with a cache gives what it gives without one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relaxscript.compiler import jit
+from relaxscript_tests.end_to_end.executors import every_executor, failure
+from relaxscript_tests.end_to_end.models.llama import (
+    GROUPS,
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    VOCAB,
+    WIDTH,
+    Llama,
+)
+
+
+@pytest.fixture(scope="module")
+def weights():
+    rng = np.random.default_rng(7)
+
+    def some(*shape):
+        if len(shape) == 1:
+            return rng.uniform(0.5, 1.5, shape).astype("float32")
+        return (rng.normal(size=shape) / np.sqrt(shape[0])).astype("float32")
+
+    dim = WIDTH // HEADS
+    fused = (HEADS + 2 * GROUPS) * dim
+    layers = [
+        (some(WIDTH), some(WIDTH, fused), some(WIDTH, WIDTH), some(WIDTH), some(WIDTH, HIDDEN),
+         some(WIDTH, HIDDEN), some(HIDDEN, WIDTH))
+        for _ in range(LAYERS)
+    ]  # fmt: skip
+    return ((some(VOCAB, WIDTH) * 5, some(WIDTH), some(WIDTH, VOCAB)), *layers)
+
+
+def forward(vm, cache, weights, batch):
+    """The logits of a batch: new tokens by the number of their sequence."""
+    cache.begin_forward(list(batch), [len(tokens) for tokens in batch.values()])
+    tokens = np.concatenate(list(batch.values())).astype("int32")
+    logits = vm.generate(tokens, cache, *weights)
+    cache.end_forward()
+    ends = np.cumsum([len(tokens) for tokens in batch.values()])
+    return dict(zip(batch, np.split(logits, ends[:-1]), strict=True))
+
+
+@every_executor
+def test_each_token_is_that_of_the_model_without_a_cache(load, weights):
+    vm = load(Llama)
+    prompts = {3: [5, 9, 2, 30, 11], 8: [17, 1]}
+    cache = vm.create((4, 64, 16, 4))
+    for seq_id in prompts:
+        cache.add_sequence(seq_id)
+    logits = forward(vm, cache, weights, prompts)
+    texts = {seq_id: list(prompt) for seq_id, prompt in prompts.items()}
+    for _ in range(6):
+        for seq_id, text in texts.items():
+            want = vm.whole(np.array(text, "int32"), *weights)
+            np.testing.assert_allclose(logits[seq_id][-1], want[-1], rtol=2e-4, atol=2e-4)
+            assert logits[seq_id][-1].argmax() == want[-1].argmax()
+            text.append(int(want[-1].argmax()))
+        logits = forward(vm, cache, weights, {i: text[-1:] for i, text in texts.items()})
+    assert len({*texts[3][5:], *texts[8][2:]}) > 2  # not one token over and over
+
+
+def test_prefill_and_decode_share_a_batch_and_forks_go_on_from_their_parents(weights):
+    vm = jit(Llama)
+    cache = vm.create((4, 64, 16, 4))
+    cache.add_sequence(0)
+    text = [4, 8, 15, 16, 23]
+    forward(vm, cache, weights, {0: text})
+    cache.fork_sequence(0, 1)
+    cache.fork_sequence(0, 2, 3)
+    cache.add_sequence(3)
+    more = {0: [7], 1: [31], 2: [39, 38], 3: [6, 6, 6]}
+    logits = forward(vm, cache, weights, more)
+    whole = {0: [*text, 7], 1: [*text, 31], 2: [*text[:3], 39, 38], 3: [6, 6, 6]}
+    for seq_id, tokens in whole.items():
+        want = vm.whole(np.array(tokens, "int32"), *weights)[-len(more[seq_id]) :]
+        np.testing.assert_allclose(logits[seq_id], want, rtol=2e-4, atol=2e-4)
+    cache.popn(1, 2)
+    again = forward(vm, cache, weights, {1: text[-1:]})[1]
+    want = vm.whole(np.array(text, "int32"), *weights)[-1:]
+    np.testing.assert_allclose(again, want, rtol=2e-4, atol=2e-4)
+
+
+@every_executor
+def test_a_forward_for_another_number_of_tokens_fails_at_the_line_of_the_model(load, weights):
+    vm = load(Llama)
+    cache = vm.create((4, 64, 16, 4))
+    cache.add_sequence(0)
+    cache.begin_forward([0], [3])
+    error = failure(lambda: vm.generate(np.array([1, 2], "int32"), cache, *weights))
+    assert "`qkv` is a tensor of shape (3, 10, 4) and dtype float32" in str(error)
+    assert "mixed = R.call_dps_packed(" in str(error)
