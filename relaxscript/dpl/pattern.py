@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from typing_extensions import Self, dataclass_transform
 
 from relaxscript.dtypes import DataType
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, as_dimension, as_dims
-from relaxscript.ir.relax import Attrs, Expr, Function, Op, Var, as_attrs
+from relaxscript.ir.relax import Attrs, BaseFunc, Expr, Function, Op, Var, as_attrs
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
 
@@ -72,6 +73,11 @@ def require_pattern(value: Any, where: str) -> DFPattern:
     """The value, which is a pattern; anything else is refused by the name of its place."""
     if isinstance(value, DFPattern):
         return value
+    if isinstance(value, (BaseFunc, IRModule)):
+        # As a rule arguments in another order, and their scripts would hide it.
+        help = "give the pattern here, such as `is_op(...)(...)`"
+        noun = "a module" if isinstance(value, IRModule) else "a function"
+        raise pattern_error(f"{where} is no pattern: it is {noun}", help)
     meant = f"write `is_expr({value!r})`" if isinstance(value, Expr) else None
     raise pattern_error(
         f"{where} is no pattern: `{value!r}`",
@@ -535,4 +541,4 @@ class AttrPattern(DFPattern):
         except (TypeError, ValueError) as error:
             raise pattern_error(str(error), 'write for example `has_attr({"axis": 1})`') from None
         _set(self, "attrs", attrs)
-        _set(self, "possible", possible.with_attrs(self.pattern))
+        _set(self, "possible", possible.with_attrs(self.pattern, attrs))

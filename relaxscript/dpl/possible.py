@@ -6,11 +6,12 @@ before it, at a constant cost.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from relaxscript.arith import NO
 from relaxscript.dtypes import DataType
-from relaxscript.errors import quantity
+from relaxscript.errors import did_you_mean, nearest, quantity
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import (
@@ -227,13 +228,24 @@ def of_rejection(pattern: NotPattern) -> Possible:
     return ANYTHING
 
 
-def with_attrs(pattern: DFPattern) -> Possible:
-    """The expressions of a pattern that may have attributes."""
+def with_attrs(pattern: DFPattern, attrs: Mapping[str, Any]) -> Possible:
+    """The expressions of a pattern that may have these attributes."""
     kinds = pattern.possible.kinds
     if kinds is not None and not kinds & _WITH_ATTRS:
         help = "put it behind the call: `is_op(...)(...).has_attr(...)`" if Op in kinds else None
         reason = f"`{pattern!r}` is {_noun(kinds)}, and only calls and functions have attributes"
         raise _impossible(reason, help)
+    name = getattr(pattern, "operator", None) or ""
+    operator = REGISTRY.get(name)
+    if operator is not None and name not in INTRINSICS:
+        known = [p.name for p in operator.parameters if not p.is_operand]
+        for attr in attrs:
+            if attr not in known:
+                there = (
+                    f"there are {', '.join(f'`{k}`' for k in known)}" if known else "it has none"
+                )
+                help = did_you_mean(nearest(attr, known), there)
+                raise _impossible(f"`{name}` has no attribute `{attr}`", help)
     return pattern.possible
 
 

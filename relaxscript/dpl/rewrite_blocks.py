@@ -33,7 +33,15 @@ from .binding_order import in_order
 from .context import as_variables
 from .graph import BlockGraph, GraphSearch
 from .pattern import DFPattern
-from .rules import MOST_ROUNDS, ContextRule, check_fits, endless, require_expr, rewrite_error
+from .rules import (
+    MOST_ROUNDS,
+    ContextRule,
+    check_fits,
+    endless,
+    naming_rewriter,
+    require_expr,
+    rewrite_error,
+)
 
 __all__ = ["BlockRewriter"]
 
@@ -159,7 +167,8 @@ class _Block:
         return changed
 
     def _apply(self, rule: ContextRule, found: dict[DFPattern, Expr]) -> bool:
-        given = rule.rewriter(dict(found), MappingProxyType(self.graph.values))
+        with naming_rewriter(rule.name):
+            given = rule.rewriter(dict(found), MappingProxyType(self.graph.values))
         if not isinstance(given, Mapping):
             raise rewrite_error(
                 f"the rewriter of `{rule.name}` gives `{given!r}`, which is no mapping",

@@ -32,7 +32,15 @@ from relaxscript.ir.walk import rewrite_top_down
 
 from .graph import operands_of, root_operators
 from .matcher import Match, Matcher
-from .rules import MOST_STEPS, ExprRule, check_fits, check_keeps_effects, endless, require_expr
+from .rules import (
+    MOST_STEPS,
+    ExprRule,
+    check_fits,
+    check_keeps_effects,
+    endless,
+    naming_rewriter,
+    require_expr,
+)
 
 __all__ = ["CallRewriter"]
 
@@ -119,7 +127,8 @@ class CallRewriter(ExprMutator):
         found = self._matcher.match(rule.pattern, expr)
         if found is None:
             return None
-        given = rule.rewriter(expr, found.as_met())
+        with naming_rewriter(rule.pattern, binding):
+            given = rule.rewriter(expr, found.as_met())
         made = require_expr(given, rule.pattern, binding)
         if made is expr:
             return None

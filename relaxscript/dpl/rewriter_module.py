@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.analysis import get_var2val
-from relaxscript.arith import YES, prove_equal
+from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span, quantity
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
@@ -39,6 +39,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import compounds, post_order, substitute, variables
 from relaxscript.sinfo import (
+    check_compatibility,
     definable_shape_vars,
     is_subtype,
     shape_var_mapping,
@@ -120,6 +121,16 @@ def _check_alike(pattern: Function, replacement: Function) -> None:
                 f"`replacement` `{b.struct_info!r}`",
                 b.span or replacement.span, "give both functions the same parameters",
             )  # fmt: skip
+    given, known = replacement.ret_struct_info, pattern.ret_struct_info
+    if given is None or known is None:
+        return
+    given = substitute_shape_vars(given, names)
+    scope = {v for info in infos[0] for v in definable_shape_vars(info)}
+    if check_compatibility(given, known, in_scope=scope) is NO:
+        raise _mistake(
+            f"`pattern` returns `{known!r}`, and `replacement` `{given!r}`",
+            replacement.ret_span or replacement.span, "return a value of the same StructInfo",
+        )  # fmt: skip
 
 
 def _result(func: Function) -> Expr:

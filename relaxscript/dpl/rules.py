@@ -6,13 +6,15 @@ expression, of a StructInfo that fits wherever the old one did, and no side effe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from relaxscript.analysis.call_graph import is_pure
 from relaxscript.analysis.derive import Context
 from relaxscript.arith import YES
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, quantity
+from relaxscript.errors.exceptions import add_note
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Binding, Expr, Tuple, Var
@@ -24,7 +26,8 @@ from .pattern import DFPattern
 
 __all__ = [
     "MOST_ROUNDS", "MOST_STEPS", "ContextRule", "ExprRewriter", "ExprRule", "check_fits",
-    "check_keeps_effects", "endless", "fields_made", "require_expr", "rewrite_error",
+    "check_keeps_effects", "endless", "fields_made", "naming_rewriter", "require_expr",
+    "rewrite_error",
 ]  # fmt: skip
 
 # How often what one binding became is rewritten again, and how often a whole function.
@@ -66,6 +69,17 @@ def rewrite_error(
     return DiagnosticError(
         Diagnostic("RX0710", message, span, tuple(labels), notes=tuple(notes), help=help)
     )
+
+
+@contextmanager
+def naming_rewriter(rule: DFPattern | str, binding: Binding | None = None) -> Iterator[None]:
+    """Have what a user's rewriter raises say whose rewriter it is, and of what."""
+    try:
+        yield
+    except Exception as error:
+        where = "" if binding is None else f" on `{binding.var.name_hint}`"
+        add_note(error, f"the rewriter of `{rule!s}` failed{where}")
+        raise
 
 
 def require_expr(made: Any, rule: DFPattern | str, binding: Binding | None) -> Expr:

@@ -394,6 +394,14 @@ def user_frames(error: BaseException) -> list[str]:
     ]
 
 
+def add_note(error: BaseException, note: str) -> None:
+    """A note on an error, which Python shows behind the message."""
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+    else:  # which shows no notes, but keeps them for who looks
+        error.__notes__ = [*getattr(error, "__notes__", []), note]
+
+
 def is_user_error(info: Any) -> bool:
     """True if pytest may leave out our frames, as `__tracebackhide__ = is_user_error` says.
 

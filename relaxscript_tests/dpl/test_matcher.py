@@ -121,7 +121,7 @@ def test_attributes_are_those_of_the_call_and_of_its_defaults():
     assert pattern.has_attr({"axis": (1,), "keepdims": False}).match(call)
     assert not pattern.has_attr({"axis": [0]}).match(call)
     assert not pattern.has_attr({"keepdims": 0}).match(call)
-    assert not pattern.has_attr({"axes": [1]}).match(call)
+    assert not wildcard().has_attr({"axes": [1]}).match(call)
     assert has_attr({"axis": [1]}).match(call)
     assert not has_attr({"axis": [1]}).match(X)
 

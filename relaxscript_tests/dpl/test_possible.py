@@ -22,7 +22,7 @@ from relaxscript.dpl import (
 )
 from relaxscript.relax import op
 
-from . import mistake_of
+from . import block, mistake_of
 
 NOTHING = "nothing can match this pattern: "
 
@@ -192,3 +192,20 @@ def test_an_expression_among_patterns_is_told_how_to_be_one():
 def test_patterns_are_frozen():
     with pytest.raises(AttributeError, match="cannot assign to field 'name_hint'"):
         DataflowVarPattern("x").name_hint = "y"  # type: ignore[misc]
+
+
+def test_an_attribute_that_the_operator_lacks_is_refused_with_the_nearest_that_it_has():
+    mistake = mistake_of(lambda: is_op("relax.sum")(wildcard()).has_attr({"axes": [1]}))
+    assert mistake.message == NOTHING + "`relax.sum` has no attribute `axes`"
+    assert (mistake.code, mistake.help) == ("RX0709", "did you mean `axis`?")
+    mistake = mistake_of(lambda: is_op("relax.sum")(wildcard()).has_attr({"dtype": "int8"}))
+    assert mistake.help == "there are `axis`, `keepdims`"
+    mistake = mistake_of(lambda: is_op("relax.exp")(wildcard()).has_attr({"axis": 1}))
+    assert mistake.help == "it has none"
+
+
+def test_a_function_in_the_place_of_a_pattern_is_named_and_not_printed():
+    func = block()
+    mistake = mistake_of(lambda: relax.dpl.rewrite_call(func, wildcard(), lambda *_: None))
+    assert mistake.message == "what is rewritten is no pattern: it is a function"
+    assert mistake.help == "give the pattern here, such as `is_op(...)(...)`"

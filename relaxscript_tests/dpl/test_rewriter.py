@@ -543,3 +543,24 @@ def test_long_chains_are_rewritten_without_recursion():
         relu = is_op("relax.nn.relu")(A)
     again = rewrite_bindings(ctx, lambda found, _: {found[relu]: op.exp(found[A])}, func)
     assert_structural_equal(made, again)
+
+
+def test_a_rewriter_that_raises_says_whose_it_is_and_of_what():
+    func = block()
+    before = func.script()
+    first = func.body.blocks[0].bindings[0]
+    call = is_op(first.value.op.name)(varg_default_wildcard=True)
+
+    def picky(expr, found):
+        raise KeyError("weights")
+
+    with pytest.raises(KeyError, match="weights") as raised:
+        rewrite_call(call, picky, func)
+    said = f"the rewriter of `{call!r}` failed on `{first.var.name_hint}`"
+    assert raised.value.__notes__ == [said]
+    assert func.script() == before
+    with PatternContext() as context:
+        is_op(first.value.op.name)(varg_default_wildcard=True)
+    with pytest.raises(KeyError, match="weights") as raised:
+        rewrite_bindings(context, picky, func)
+    assert raised.value.__notes__ == ["the rewriter of `the context` failed"]

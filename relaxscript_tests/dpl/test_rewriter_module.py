@@ -183,3 +183,15 @@ def test_only_calls_and_tuples_are_matched_and_made():
     assert mistake.message.startswith("`pattern` of a rewriter returns something else than")
     mistake = mistake_in("return R.exp(a)", "return Rule.other(a)")
     assert mistake.message.startswith("`replacement` calls `other` of its own module")
+
+
+def test_a_replacement_that_can_never_fit_is_refused_where_it_is_read():
+    mistake = mistake_in("return R.exp(a)", "return R.sum(a)")
+    assert mistake.message == (
+        '`pattern` returns `R.Tensor((2, 3), "float32")`, and `replacement` '
+        '`R.Tensor((), "float32")`'
+    )
+    assert (mistake.code, mistake.help) == ("RX0709", "return a value of the same StructInfo")
+    assert mistake.span is not None
+    params = 'a: R.Tensor(("n",), "float32")'
+    assert mistake_in("return R.exp(a)", "return R.concat((a, a))", params).code == "RX0709"

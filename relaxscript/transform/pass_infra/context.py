@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest, warn
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import hooks
 from relaxscript.ir.instrument import PassInstrument
@@ -157,7 +158,20 @@ def _names(what: str, given: Sequence[str] | None) -> tuple[str, ...]:
         return ()
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise TypeError(f"`{what}` is a list of names of passes, not {given!r}")
+    for name in given:
+        _warn_of_misspelling(what, name)
     return tuple(given)
+
+
+def _warn_of_misspelling(what: str, name: str) -> None:
+    """Warn of a name that is nearly that of a pass of ours: others may be those of a user's."""
+    ours = [n for n in import_module("relaxscript.transform").__all__ if n[0].isupper()]
+    short = name.rpartition(".")[2]
+    near = None if short in ours else nearest(short, ours)
+    if near is not None:
+        message = f'`{what}` names "{name}", and there is no such pass here'
+        help = did_you_mean(near, quote='"')
+        warn(Diagnostic("RX0703", message, None, help=help, severity="warning"))
 
 
 def _check_instruments(instruments: Sequence[PassInstrument] | None) -> tuple[PassInstrument, ...]:

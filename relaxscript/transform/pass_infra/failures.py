@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from relaxscript.analysis.well_formedness import diagnose_ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, VMError
-from relaxscript.errors.exceptions import is_user_error
+from relaxscript.errors.exceptions import add_note, is_user_error
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
 
@@ -53,7 +52,7 @@ def naming(
         explained = isinstance(error, (DiagnosticError, VMError)) and _is_ours(step)
         if not explained and not any(note.startswith("the pass `") for note in told):
             where = "" if function is None else f" on the function `{function.name_hint}`"
-            _add_note(error, f"the pass `{name}` failed{where}")
+            add_note(error, f"the pass `{name}` failed{where}")
         raise
 
 
@@ -67,10 +66,3 @@ def _nested_too_deeply(name: str, mod: IRModule, function: GlobalVar | None) -> 
 
 def _is_ours(step: object) -> bool:
     return type(step).__module__.startswith("relaxscript.")
-
-
-def _add_note(error: BaseException, note: str) -> None:
-    if sys.version_info >= (3, 11):
-        error.add_note(note)
-    else:  # which shows no notes, but keeps them for who looks
-        error.__notes__ = [*getattr(error, "__notes__", []), note]

@@ -25,10 +25,10 @@ from importlib import import_module
 from inspect import signature
 from typing import Any, ClassVar
 
-from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import DataflowBlock, Function
+from relaxscript.ir.relax import BaseFunc, DataflowBlock, Function, GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
 
@@ -129,7 +129,8 @@ class Pass(ABC):
         being well-formed is raised where the pass cannot do with it.
         """
         if not isinstance(mod, IRModule):
-            raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}")
+            hint = "; `IRModule.from_expr(function)` makes one" if isinstance(mod, BaseFunc) else ""
+            raise TypeError(f"a pass takes an IRModule, not {type(mod).__name__}{hint}")
         ctx, info = PassContext.current(), self.info
         for earlier in info.required:
             if earlier not in _done.get():
@@ -139,7 +140,7 @@ class Pass(ABC):
         with restoring(mod), naming(self, info.name, mod):
             result: Any = self.transform(mod, ctx)
         if not isinstance(result, IRModule):
-            raise _gave(info.name, result, "an IRModule")
+            raise _gave(info.name, result, "an IRModule", "mod")
         ctx.after(result, info)
         return result
 
@@ -192,9 +193,19 @@ def _require_no_arguments(name: str, found: type[Pass]) -> None:
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-def _gave(name: str, result: object, wanted: str) -> DiagnosticError:
-    message = f"the pass `{name}` gave {type(result).__name__}, not {wanted}"
-    return DiagnosticError(Diagnostic("RX0703", message, None))
+def _gave(
+    name: str,
+    result: object,
+    wanted: str,
+    given: str,
+    function: GlobalVar | None = None,
+    at: Span | None = None,
+) -> DiagnosticError:
+    """The error where a pass gives another thing than it was given, such as nothing at all."""
+    where = "" if function is None else f", for `{function.name_hint}`"
+    message = f"the pass `{name}` gave {type(result).__name__}, not {wanted}{where}"
+    help = f"return {wanted} on every path, `{given}` itself where nothing changes"
+    return DiagnosticError(Diagnostic("RX0703", message, at, help=help))
 
 
 class ModulePass(Pass):
@@ -217,7 +228,7 @@ class FunctionPass(Pass):
             with naming(self, self.info.name, mod, var):
                 result: Any = self.transform_function(function, mod, ctx)
             if not isinstance(result, Function):
-                raise _gave(self.info.name, result, "a Function")
+                raise _gave(self.info.name, result, "a Function", "func", var, function.span)
             if result is not function:
                 changed[var] = result
         if not changed:
@@ -243,7 +254,7 @@ class PrimFuncPass(Pass):
             with naming(self, self.info.name, mod, var):
                 result: Any = self.transform_function(function, mod, ctx)
             if result is not None and not isinstance(result, PrimFunc):
-                raise _gave(self.info.name, result, "a PrimFunc")
+                raise _gave(self.info.name, result, "a PrimFunc", "func", var, function.span)
             if result is not function:
                 changed[var] = result
         if not changed:
@@ -272,7 +283,7 @@ class DataflowBlockPass(FunctionPass):
                 return None
             result: Any = self.transform_dataflowblock(node, mod, ctx)
             if not isinstance(result, DataflowBlock):
-                raise _gave(self.info.name, result, "a DataflowBlock")
+                raise _gave(self.info.name, result, "a DataflowBlock", "block", None, func.span)
             return result
 
         return rewrite(func, step)
@@ -303,7 +314,7 @@ class Sequential(Pass):
         self.passes = tuple(passes or ())
         for step in self.passes:
             if not isinstance(step, Pass):
-                raise TypeError(f"a Sequential is made of passes, not of {step!r}")
+                raise TypeError(f"a Sequential is made of passes, not of {_shown(step)}")
         # In the place of what the class would say.
         self.info = PassInfo(opt_level, name, required, traceable)
         self.__dict__.update(_declared_by(self.passes))
@@ -329,6 +340,16 @@ class Sequential(Pass):
         finally:
             _done.set(outer)
         return mod
+
+
+def _shown(step: object) -> str:
+    """Something that is no pass in words, with the pass that is meant by it."""
+    if isinstance(step, str):
+        name = step.rpartition(".")[2]
+        return f"names: write `{name}()` for {step!r}"
+    if isinstance(step, type) and issubclass(step, Pass):
+        return f"classes: write `{step.__name__}()`"
+    return repr(step)
 
 
 def _declared_by(passes: Sequence[Pass]) -> dict[str, Any]:
@@ -408,6 +429,27 @@ def _info(
     return PassInfo(opt_level or 0, name or "", required, traceable)
 
 
+_PARAMETERS = {
+    "transform_module": ("mod", "ctx"),
+    "transform_function": ("func", "mod", "ctx"),
+    "transform_dataflowblock": ("block", "mod", "ctx"),
+}
+
+
+def _require_parameters(name: str, target: Callable[..., Any], names: tuple[str, ...]) -> None:
+    """Refuse a function that no pass can call, before it runs."""
+    try:
+        found = signature(target)
+    except ValueError:  # of a builtin that does not say
+        return
+    try:
+        found.bind(*names)
+    except TypeError:
+        wanted = ", ".join(names)
+        text = f"the function `{name}` of a pass takes ({wanted}), not {found}"
+        raise TypeError(text) from None
+
+
 def _decorate(base: Any, method: str, target: Callable[..., Any] | None, info: PassInfo) -> Any:
     """The pass, or for a class the class of passes; a decorator for these without a `target`."""
     if target is None:
@@ -415,6 +457,8 @@ def _decorate(base: Any, method: str, target: Callable[..., Any] | None, info: P
     if not callable(target):
         raise TypeError(f"a pass is made from a function or a class, not from {target!r}")
     given = getattr(target, "__name__", type(target).__name__)
+    if not isinstance(target, type):
+        _require_parameters(given, target, _PARAMETERS[method])
     says = {
         "name": info.name or given, "opt_level": info.opt_level, "required": info.required,
         "traceable": info.traceable, "__doc__": target.__doc__, "__module__": target.__module__,

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from relaxscript.errors import DiagnosticError
+from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.transform import PassContext, PassInfo, Sequential, module_pass
 from relaxscript_tests.transform.models import Model
 
@@ -38,6 +38,15 @@ def test_passes_are_disabled_and_required_by_name():
     assert seen(opt_level=0, required_pass=["c"]) == "ac"
     assert seen(opt_level=0, required_pass=["c"], disabled_pass=["c"]) == "a"
     assert seen(disabled_pass=["relax.transform.a"]) == "b"
+
+
+@pytest.mark.parametrize("field", ["disabled_pass", "required_pass"])
+def test_a_name_that_is_nearly_that_of_a_pass_is_warned_of(field):
+    with pytest.warns(RelaxWarning) as caught:
+        PassContext(**{field: ["relax.FoldConstnat", "Mine", "FoldConstant"]})
+    (found,) = [warning.message.diagnostic for warning in caught]
+    assert found.message == f'`{field}` names "relax.FoldConstnat", and there is no such pass here'
+    assert (found.code, found.help) == ("RX0703", 'did you mean "FoldConstant"?')
 
 
 def test_a_pass_that_is_called_itself_runs_at_any_level():

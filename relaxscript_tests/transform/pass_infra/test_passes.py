@@ -163,8 +163,26 @@ def test_a_pass_that_gives_something_else_is_an_error(decorator, noun):
     def forgets(*args):
         pass
 
-    with pytest.raises(DiagnosticError, match=f"the pass `forgets` gave NoneType, not {noun}"):
+    with pytest.raises(DiagnosticError) as raised:
         forgets(Model)
+    found = raised.value.diagnostics[0]
+    where = ", for `main`" if decorator is function_pass else ""
+    assert found.message == f"the pass `forgets` gave NoneType, not {noun}{where}"
+    assert found.help.startswith(f"return {noun} on every path, ")
+    assert (found.span is None) == (decorator is module_pass)
+
+
+def test_a_function_that_takes_other_arguments_is_no_pass():
+    text = r"the function `twice` of a pass takes \(func, mod, ctx\), not \(func\)"
+    with pytest.raises(TypeError, match=text):
+
+        @function_pass(opt_level=0)
+        def twice(func):
+            return func
+
+    with pytest.raises(TypeError, match=r"takes \(mod, ctx\), not \(mod, \*, ctx\)"):
+        module_pass(lambda mod, *, ctx: mod)
+    assert module_pass(lambda *args: args[0])(Model) is Model
 
 
 def test_a_pass_takes_a_module():
@@ -172,6 +190,10 @@ def test_a_pass_takes_a_module():
         Normalize()(Model["main"])
     with pytest.raises(TypeError, match="a Sequential is made of passes, not of 3"):
         Sequential([Normalize(), 3])
+    with pytest.raises(TypeError, match=r"of names: write `Normalize\(\)` for 'relax.Normalize'"):
+        Sequential(["relax.Normalize"])
+    with pytest.raises(TypeError, match=r"of classes: write `Normalize\(\)`"):
+        Sequential([Normalize])
 
 
 def test_what_no_pass_can_be_made_from_is_an_error():
