@@ -16,6 +16,7 @@ Source: TVM `tir.functor`.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import Any, TypeVar
 
 from . import prim, tir, tir_compute
@@ -29,7 +30,68 @@ __all__ = ["PyStmtExprMutator", "PyStmtExprVisitor", "mutator", "visitor"]
 C = TypeVar("C", bound=type)
 
 
-class PyStmtExprVisitor:
+class _TIRHooks:
+    """The methods for the classes of nodes, each of which visits what is in the node."""
+
+    @abstractmethod
+    def _visit_parts(self, op: Any) -> Any:
+        """Visit what is in a node."""
+
+    def _by_default(self, op: Any) -> Any:
+        return self._visit_parts(op)
+
+    visit_add_ = _by_default
+    visit_and_ = _by_default
+    visit_broadcast_ = _by_default
+    visit_buffer_load_ = _by_default
+    visit_call_ = _by_default
+    visit_cast_ = _by_default
+    visit_div_ = _by_default
+    visit_eq_ = _by_default
+    visit_float_imm_ = _by_default
+    visit_floor_div_ = _by_default
+    visit_floor_mod_ = _by_default
+    visit_ge_ = _by_default
+    visit_gt_ = _by_default
+    visit_int_imm_ = _by_default
+    visit_le_ = _by_default
+    visit_let_ = _by_default
+    visit_lt_ = _by_default
+    visit_max_ = _by_default
+    visit_min_ = _by_default
+    visit_mod_ = _by_default
+    visit_mul_ = _by_default
+    visit_ne_ = _by_default
+    visit_not_ = _by_default
+    visit_or_ = _by_default
+    visit_producer_load_ = _by_default
+    visit_ramp_ = _by_default
+    visit_reduce_ = _by_default
+    visit_select_ = _by_default
+    visit_shuffle_ = _by_default
+    visit_size_var_ = _by_default
+    visit_string_imm_ = _by_default
+    visit_sub_ = _by_default
+    visit_var_ = _by_default
+    visit_allocate_ = _by_default
+    visit_allocate_const_ = _by_default
+    visit_assert_stmt_ = _by_default
+    visit_attr_stmt_ = _by_default
+    visit_block_ = _by_default
+    visit_block_realize_ = _by_default
+    visit_buffer_realize_ = _by_default
+    visit_buffer_store_ = _by_default
+    visit_decl_buffer_ = _by_default
+    visit_evaluate_ = _by_default
+    visit_for_ = _by_default
+    visit_if_then_else_ = _by_default
+    visit_let_stmt_ = _by_default
+    visit_prefetch_ = _by_default
+    visit_seq_stmt_ = _by_default
+    visit_while_ = _by_default
+
+
+class PyStmtExprVisitor(_TIRHooks):
     """A visitor of statements and scalars: `visit_for_`, `visit_add_` and so on may be defined.
 
     One that is defined calls `self.visit_stmt` and `self.visit_expr` for the parts it goes into.
@@ -48,58 +110,8 @@ class PyStmtExprVisitor:
         for part in parts_of_tir(op):
             self.visit_stmt(part) if isinstance(part, Stmt) else self.visit_expr(part)
 
-    visit_add_ = _visit_parts
-    visit_and_ = _visit_parts
-    visit_broadcast_ = _visit_parts
-    visit_buffer_load_ = _visit_parts
-    visit_call_ = _visit_parts
-    visit_cast_ = _visit_parts
-    visit_div_ = _visit_parts
-    visit_eq_ = _visit_parts
-    visit_float_imm_ = _visit_parts
-    visit_floor_div_ = _visit_parts
-    visit_floor_mod_ = _visit_parts
-    visit_ge_ = _visit_parts
-    visit_gt_ = _visit_parts
-    visit_int_imm_ = _visit_parts
-    visit_le_ = _visit_parts
-    visit_let_ = _visit_parts
-    visit_lt_ = _visit_parts
-    visit_max_ = _visit_parts
-    visit_min_ = _visit_parts
-    visit_mod_ = _visit_parts
-    visit_mul_ = _visit_parts
-    visit_ne_ = _visit_parts
-    visit_not_ = _visit_parts
-    visit_or_ = _visit_parts
-    visit_producer_load_ = _visit_parts
-    visit_ramp_ = _visit_parts
-    visit_reduce_ = _visit_parts
-    visit_select_ = _visit_parts
-    visit_shuffle_ = _visit_parts
-    visit_size_var_ = _visit_parts
-    visit_string_imm_ = _visit_parts
-    visit_sub_ = _visit_parts
-    visit_var_ = _visit_parts
-    visit_allocate_ = _visit_parts
-    visit_allocate_const_ = _visit_parts
-    visit_assert_stmt_ = _visit_parts
-    visit_attr_stmt_ = _visit_parts
-    visit_block_ = _visit_parts
-    visit_block_realize_ = _visit_parts
-    visit_buffer_realize_ = _visit_parts
-    visit_buffer_store_ = _visit_parts
-    visit_decl_buffer_ = _visit_parts
-    visit_evaluate_ = _visit_parts
-    visit_for_ = _visit_parts
-    visit_if_then_else_ = _visit_parts
-    visit_let_stmt_ = _visit_parts
-    visit_prefetch_ = _visit_parts
-    visit_seq_stmt_ = _visit_parts
-    visit_while_ = _visit_parts
 
-
-class PyStmtExprMutator:
+class PyStmtExprMutator(_TIRHooks):
     """A mutator of statements and scalars: a method for a class gives what takes a node's place.
 
     One that is defined calls `self.visit_stmt` and `self.visit_expr` for the parts to be replaced.
@@ -121,56 +133,6 @@ class PyStmtExprMutator:
 
     def _visit(self, part: Any) -> Any:
         return self.visit_stmt(part) if isinstance(part, Stmt) else self.visit_expr(part)
-
-    visit_add_ = _visit_parts
-    visit_and_ = _visit_parts
-    visit_broadcast_ = _visit_parts
-    visit_buffer_load_ = _visit_parts
-    visit_call_ = _visit_parts
-    visit_cast_ = _visit_parts
-    visit_div_ = _visit_parts
-    visit_eq_ = _visit_parts
-    visit_float_imm_ = _visit_parts
-    visit_floor_div_ = _visit_parts
-    visit_floor_mod_ = _visit_parts
-    visit_ge_ = _visit_parts
-    visit_gt_ = _visit_parts
-    visit_int_imm_ = _visit_parts
-    visit_le_ = _visit_parts
-    visit_let_ = _visit_parts
-    visit_lt_ = _visit_parts
-    visit_max_ = _visit_parts
-    visit_min_ = _visit_parts
-    visit_mod_ = _visit_parts
-    visit_mul_ = _visit_parts
-    visit_ne_ = _visit_parts
-    visit_not_ = _visit_parts
-    visit_or_ = _visit_parts
-    visit_producer_load_ = _visit_parts
-    visit_ramp_ = _visit_parts
-    visit_reduce_ = _visit_parts
-    visit_select_ = _visit_parts
-    visit_shuffle_ = _visit_parts
-    visit_size_var_ = _visit_parts
-    visit_string_imm_ = _visit_parts
-    visit_sub_ = _visit_parts
-    visit_var_ = _visit_parts
-    visit_allocate_ = _visit_parts
-    visit_allocate_const_ = _visit_parts
-    visit_assert_stmt_ = _visit_parts
-    visit_attr_stmt_ = _visit_parts
-    visit_block_ = _visit_parts
-    visit_block_realize_ = _visit_parts
-    visit_buffer_realize_ = _visit_parts
-    visit_buffer_store_ = _visit_parts
-    visit_decl_buffer_ = _visit_parts
-    visit_evaluate_ = _visit_parts
-    visit_for_ = _visit_parts
-    visit_if_then_else_ = _visit_parts
-    visit_let_stmt_ = _visit_parts
-    visit_prefetch_ = _visit_parts
-    visit_seq_stmt_ = _visit_parts
-    visit_while_ = _visit_parts
 
 
 def _of_kind(wanted: type, noun: str, method: str, found: Any) -> Any:
