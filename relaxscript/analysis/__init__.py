@@ -4,7 +4,7 @@
 StructInfos, `call_graph.py` about functions and modules. `unused.py` finds what nothing needs,
 `inplace_use.py` what is used after it was written into. `well_formedness.py` finds what keeps a
 program from being well-formed, `memory_usage.py` what it allocates. `op_pattern.py` and
-`reshape_pattern.py` ask what PrimFuncs do.
+`reshape_pattern.py` ask what PrimFuncs do, `layout_suggestions.py` which layouts go together.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .call_graph import (
     used_vars,
 )
 from .derive import Context, call_purity, derive_struct_info, function_struct_info
+from .layout_suggestions import suggest_layout_transforms
 from .memory_usage import estimate_memory_usage
 from .op_pattern import OpPattern, op_pattern
 from .reshape_pattern import has_reshape_pattern
@@ -52,6 +53,6 @@ __all__ = [
     "detect_recursion", "erase_to_well_defined", "estimate_memory_usage", "free_symbolic_vars",
     "free_vars", "function_struct_info", "get_static_type", "get_var2val", "has_reshape_pattern",
     "ill_formed", "name_to_binding", "op_pattern", "post_order_visit", "remove_all_unused",
-    "struct_info_base_check", "struct_info_lca", "tir_vars_in_struct_info", "udchain", "used_vars",
-    "well_formed",
+    "struct_info_base_check", "struct_info_lca", "suggest_layout_transforms",
+    "tir_vars_in_struct_info", "udchain", "used_vars", "well_formed",
 ]  # fmt: skip

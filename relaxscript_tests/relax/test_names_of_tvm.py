@@ -72,7 +72,6 @@ ABSENT = {
     ),
     "relax.transform.Gradient": TRAINING,
     **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout OptimizeLayoutTransform"),
-    "relax.analysis.suggest_layout_transforms": LAYOUTS,
     "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(
         SIMPLER, "relax.transform",
