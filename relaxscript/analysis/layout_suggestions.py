@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from relaxscript.arith import simplify
-from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
+from relaxscript.ir.prim import INT64, BufferLoad, IntImm, PrimExpr, Var
 from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, PrimFunc
 from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.ir.walk import substitute, walk
@@ -134,7 +134,8 @@ def _carried_over(source: _Axes, own: IndexMap, target: _Axes) -> IndexMap | Non
     if orders[0] != orders[1]:
         return None
     names = ["i" + str(n) if axis is None else axis.name for n, axis in enumerate(target)]
-    initials = [Var(name, "int64") for name in names]
+    dtype = own.initial_indices[0].dtype if own.initial_indices else INT64
+    initials = [Var(name, dtype) for name in names]
     inside = {axis: made for axis, made in zip(target, initials) if axis in shared}
     here = {v: inside[axis] for axis, v in zip(source, own.initial_indices) if axis in shared}
     finals: list[PrimExpr] = []

@@ -63,6 +63,12 @@ def test_what_is_read_at_the_same_place_is_laid_out_as_what_is_written():
     }
 
 
+def test_a_map_of_other_integers_gives_maps_of_these():
+    narrow = IndexMap.from_func(packed, index_dtype="int32")
+    [maps] = suggest_layout_transforms(RELU, [narrow]).values()
+    assert {i.dtype for made in maps.values() for i in made.final_indices} == {"int32"}
+
+
 def test_nothing_is_said_of_results_nothing_is_suggested_of():
     assert suggest_layout_transforms(RELU, []) == {}
 
