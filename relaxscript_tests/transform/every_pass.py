@@ -19,7 +19,7 @@ from relaxscript.builder import BlockBuilder
 from relaxscript.dpl import wildcard
 from relaxscript.ir.module import IRModule, VDevice
 from relaxscript.ir.prim import IntImm, Var as ShapeVar
-from relaxscript.ir.relax import Call, Expr, Function, GlobalVar
+from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, Op
 from relaxscript.ir.struct_info import DTensorStructInfo, TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
@@ -104,13 +104,15 @@ def composites(seed: int) -> IRModule:
 
 
 def generated(seed: int) -> IRModule:
-    """A random module in which calls of tensors are functions for one code generator."""
+    """A random module in which operators on tensors are functions for one code generator."""
 
     def is_taken(found: transform.PatternCheckContext) -> bool:
         call = found.matched_expr
-        args = call.args if isinstance(call, Call) else ()
-        infos = [value.struct_info for value in (call, *args) if not isinstance(value, GlobalVar)]
-        return len(infos) > len(args) and all(
+        if not isinstance(call, Call) or not isinstance(call.op, Op):
+            return False
+        given = [value for value in (call, *call.args) if not isinstance(value, GlobalVar)]
+        infos = [value.struct_info for value in given]
+        return len(infos) > len(call.args) and all(
             isinstance(info, TensorStructInfo) and info.dims is not None for info in infos
         )
 
@@ -137,8 +139,10 @@ def interpreted(function: Function) -> Callable[..., None]:
     run = EXECUTORS["interpreter"](IRModule({"main": function.with_attr("global_symbol", "main")}))
 
     def write(*values: Any) -> None:
-        *given, out = values
-        out[...] = run("main", *given)
+        count = len(function.params)
+        made = run("main", *values[:count])
+        for out, value in zip(values[count:], made if isinstance(made, tuple) else (made,)):
+            out[...] = value
 
     return write
 
