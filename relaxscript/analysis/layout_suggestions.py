@@ -28,10 +28,10 @@ def suggest_layout_transforms(
     A block has a map for itself, which is that of its axes, and for each buffer that it accesses.
     So where `Y` becomes `(n, c // 4, h, w, c % 4)` and is a relu of `X`, `X` becomes the same.
 
-    A map goes from a block to a buffer that it reads where each index is an axis of the block or
-    a number. The axes that both have must be in one order. Dimensions that only one has are left
-    out, or added as they are. What a map mixes with such is not suggested. Neither is a map of a
-    buffer on which blocks do not agree.
+    A buffer gets a map where each index is an axis of the block that reads it, or a number. The
+    axes that both have must be in one order. Dimensions that only one has are left out, or added
+    as they are. What a map mixes with such is not suggested. Neither is a map of a buffer on which
+    blocks do not agree.
 
     Raises `ValueError` for more maps than buffers, or one of another number of indices.
     """
