@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 # Names of TVM, which has them twice as well, and the instructions of its virtual machine.
-TWICE = {"Call", "If", "StringImm", "Var"}
+TWICE = {"Call", "Effect", "If", "Object", "Parameter", "StringImm", "Tensor", "Tuple", "Var"}
 
 
 def shared_class_names(files: Mapping[str, str]) -> list[str]:

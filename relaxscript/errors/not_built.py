@@ -13,10 +13,13 @@ from typing import Any
 
 from .user_frame import caller_frame
 
-__all__ = ["no_such_name", "of_ir", "of_package", "of_relax", "of_te", "of_tir", "of_training"]
+__all__ = [
+    "no_such_name", "of_frontend", "of_ir", "of_package", "of_relax", "of_te", "of_tir",
+    "of_training",
+]  # fmt: skip
 
 _SCHEDULES = "write the loops as you want them in `@T.prim_func`"
-_FRONTENDS = "write the model with `@I.ir_module`, or build it with `relax.BlockBuilder`"
+_IMPORTERS = "write the model with `relax.frontend.nn`, and give it the weights by name"
 
 _PACKAGE = {
     "dlight": _SCHEDULES,
@@ -31,9 +34,8 @@ _PACKAGE = {
     "driver": "`relaxscript.build` compiles modules",
     "micro": "programs run on this computer, by `relax.VirtualMachine`",
 }
-_RELAX = {
-    "frontend": _FRONTENDS,
-}
+_RELAX: dict[str, str] = {}
+_FRONTEND = dict.fromkeys(("onnx", "stablehlo", "tflite", "torch"), _IMPORTERS)
 _TRAINING_STEP = "write the step of the training as a function of its own"
 _TRAINING = {
     "SetupTrainer": _TRAINING_STEP,
@@ -69,6 +71,11 @@ def of_package(name: str) -> Any:
 def of_relax(name: str) -> Any:
     """`__getattr__` of `relaxscript.relax`."""
     raise no_such_name("relaxscript.relax", name, _RELAX)
+
+
+def of_frontend(name: str) -> Any:
+    """`__getattr__` of `relaxscript.relax.frontend`."""
+    raise no_such_name("relaxscript.relax.frontend", name, _FRONTEND)
 
 
 def of_training(name: str) -> Any:

@@ -17,7 +17,7 @@ from .exceptions import UnplacedError
 from .span import Source, Span
 
 __all__ = [
-    "caller_frame", "caller_span", "raised_span", "report_as",
+    "CallerSpans", "caller_frame", "caller_span", "raised_span", "report_as",
     "report_at_caller", "source_lines", "step_span",
 ]  # fmt: skip
 
@@ -66,6 +66,31 @@ def caller_span() -> Span | None:
     """The call in the user's Python that led here; where it cannot be told, its whole line."""
     frame = caller_frame()
     return None if frame is None else _span_in(frame, frame.f_lineno, frame.f_lasti)
+
+
+class CallerSpans:
+    """`caller_span` for who asks for thousands: each place and each file is looked at once."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, Source] = {}
+        # By the identity of the code, which is kept: equal code may stand in two files.
+        self._spans: dict[tuple[int, int], tuple[CodeType, Span]] = {}
+
+    def here(self) -> Span | None:
+        """The call in the user's Python that led here, as `caller_span` has it."""
+        frame = caller_frame()
+        if frame is None:
+            return None
+        code = frame.f_code
+        key = (id(code), frame.f_lasti)
+        if key not in self._spans:
+            filename = code.co_filename
+            if filename not in self._sources:
+                text = "".join(source_lines(filename, frame.f_globals))
+                self._sources[filename] = Source(filename, text)
+            span = _span_in(frame, frame.f_lineno, frame.f_lasti, self._sources[filename])
+            self._spans[key] = (code, span)
+        return self._spans[key][1]
 
 
 def raised_span(error: BaseException) -> Span | None:

@@ -85,6 +85,7 @@ from . import (
     exec_builder,
     expr,
     expr_functor,
+    frontend,
     ir,
     op,
     pipeline,
@@ -113,7 +114,7 @@ __all__ = [
     "backend", "binding_rewrite", "block_builder", "build", "call_dps_packed", "call_pure_packed",
     "call_tir",
     "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr", "distributed", "dpl",
-    "exec_builder", "expr", "expr_functor", "extern", "get_default_pipeline", "get_pipeline",
-    "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info", "testing",
-    "training", "transform", "ty", "utils", "vm", "vm_build",
+    "exec_builder", "expr", "expr_functor", "extern", "frontend", "get_default_pipeline",
+    "get_pipeline", "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info",
+    "testing", "training", "transform", "ty", "utils", "vm", "vm_build",
 ]  # fmt: skip

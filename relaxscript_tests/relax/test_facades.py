@@ -23,6 +23,9 @@ HOMES = {
     "relax.analysis": "analysis",
     "relax.distributed": "distributed",
     "relax.expr": "ir.relax",
+    "relax.frontend.nn": "frontend.nn",
+    "relax.frontend.nn.op": "frontend.nn.op",
+    "relax.frontend.nn.spec": "frontend.nn.spec",
     "relax.ir.instrument": "ir.instrument",
     "relax.op": "op.namespace",
     "relax.op.builtin": "op.builtin",
@@ -142,8 +145,8 @@ def test_importing_the_package_imports_no_facade_and_no_compiler():
         ),
         ("from relaxscript import meta_schedule as ms", "`relaxscript.meta_schedule` is not built"),
         (
-            "from relaxscript.relax import frontend",
-            "`relaxscript.relax.frontend` is not built yet; write the model with `@I.ir_module`",
+            "from relaxscript.relax.frontend import torch",
+            "`relaxscript.relax.frontend.torch` is not built yet; write the model with",
         ),
         ("from relaxscript.tir import Schedule", "`relaxscript.tir.Schedule` is not built yet"),
         ("from relaxscript.te import create_schedule", "`relaxscript.te.create_schedule` is not"),
@@ -158,7 +161,11 @@ def test_importing_what_is_not_built_says_so_and_what_to_use(statement: str, mes
 
 def test_asking_for_what_is_not_built_is_an_attribute_error():
     """So that `hasattr`, and whoever looks through a module, gets an answer."""
-    for home, name in ((relaxscript, "dlight"), (relax, "frontend"), (relaxscript.tir, "Schedule")):
+    for home, name in (
+        (relaxscript, "dlight"),
+        (relax.frontend, "onnx"),
+        (relaxscript.tir, "Schedule"),
+    ):
         assert not hasattr(home, name)
         with pytest.raises(AttributeError, match=f"`{home.__name__}.{name}` is not built yet; "):
             getattr(home, name)

@@ -386,6 +386,21 @@ Right:
 
     rewrite_call(is_op("relax.exp")(x), lambda _, found: R.tanh(found[x]), func)
 """,
+    "RX0711": """
+RX0711: a model that makes no functions
+
+A method of an `nn.Module` becomes a function when it is called by `export_tvm` or `jit`. Its spec
+says what each argument is, the model owns every parameter that is used, and what is returned is a
+tensor, an object, or a tuple of these.
+
+Wrong:
+
+    model.export_tvm(spec={"forward": {}})
+
+Right:
+
+    model.export_tvm(spec={"forward": {"x": nn.spec.Tensor((1, 784), "float32")}})
+""",
     "RX0712": """
 RX0712: weights that are not those of the model
 

@@ -1,0 +1,35 @@
+"""Models as modules in the manner of PyTorch: classes that own their parameters by name.
+
+    class MLP(nn.Module):
+        def __init__(self):
+            self.fc1 = nn.Linear(784, 128)
+            self.relu = nn.ReLU()
+            self.fc2 = nn.Linear(128, 10)
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return self.fc2(self.relu(self.fc1(x)))
+
+    mod, params = MLP().export_tvm(spec={"forward": {"x": nn.spec.Tensor(("n", 784), "float32")}})
+
+Start reading at `module.py`: what a module is. `tensor.py` has what methods compute with, `op/` and
+`modules/` what there is to compute, and `exporter.py` how methods become functions.
+
+Source: TVM `relax.frontend.nn`.
+"""
+
+from __future__ import annotations
+
+from . import modules, op, spec
+from .default_dtype import get_default_dtype, set_default_dtype
+from .effect import Effect, IOEffect
+from .exporter import Exporter
+from .module import Module, ModuleDict, ModuleList
+from .modules import *  # noqa: F403
+from .op import *  # noqa: F403
+from .tensor import Object, Parameter, Tensor, wrap_nested
+
+__all__ = [
+    "Effect", "Exporter", "IOEffect", "Module", "ModuleDict", "ModuleList", "Object",
+    "Parameter", "Tensor", "get_default_dtype", "modules", "op", "set_default_dtype", "spec",
+    "wrap_nested", *modules.__all__, *(name for name in op.__all__ if name != "wrap_nested"),
+]  # fmt: skip

@@ -1,0 +1,122 @@
+"""Arguments and results of functions: as Relax has them, and as Python code sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relaxscript.builder import BlockBuilder
+from relaxscript.builder.normal_form import info_behind_block
+from relaxscript.dtypes import DataType
+from relaxscript.ir.field_types import brief
+from relaxscript.ir.prim import PrimExpr, Var as ShapeVar
+from relaxscript.ir.relax import DataflowVar, Expr, Tuple as TupleExpr, TupleGetItem, Var
+from relaxscript.ir.struct_info import (
+    ObjectStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TupleStructInfo,
+)
+from relaxscript.ir.walk import Substitution
+
+from . import spec as specs
+from .tensor import Object, Tensor, tensor_info
+from .trace import bind_value, model_error
+
+__all__ = ["ShapeVars", "info_of", "leave_block", "returned", "value_of"]
+
+INT64 = DataType("int64")
+
+
+class ShapeVars:
+    """The shape variables of one function, by their names."""
+
+    def __init__(self) -> None:
+        self._vars: dict[str, ShapeVar] = {}
+
+    def dims(self, shape: Sequence[int | str | PrimExpr]) -> tuple[Any, ...]:
+        """A shape, with variables for its names."""
+        return tuple([self[dim] if isinstance(dim, str) else dim for dim in shape])
+
+    def __getitem__(self, name: str) -> ShapeVar:
+        if name not in self._vars:
+            self._vars[name] = ShapeVar.make(name, INT64)
+        return self._vars[name]
+
+
+def info_of(spec: Any, name: str, shapes: ShapeVars) -> StructInfo:
+    """The StructInfo of an argument in the function."""
+    match spec:
+        case specs.Int():
+            return ShapeStructInfo((shapes[name],))
+        case specs.Tensor(shape=shape, dtype=dtype):
+            return tensor_info(shapes.dims(shape), dtype)
+        case specs.Tuple(elements=elements):
+            parts = enumerate(elements)
+            infos = [info_of(e, f"{name}_{k}", shapes) for k, e in parts]
+            return TupleStructInfo(tuple(infos))
+    return ObjectStructInfo()
+
+
+def value_of(spec: Any, expr: Expr, shapes: ShapeVars, name: str) -> Any:
+    """An argument as the method gets it; the fields of a tuple are bound."""
+    match spec:
+        case specs.Int():
+            return shapes[name]
+        case specs.Object(object_type=kind):
+            return kind(_expr=expr, _name=name)
+        case specs.Tuple(elements=elements):
+            fields = []
+            for k, element in enumerate(elements):
+                part = f"{name}_{k}"
+                item: Expr = TupleGetItem.make(expr, k)
+                if not isinstance(element, specs.Int):
+                    item = bind_value(item, part)
+                fields.append(value_of(element, item, shapes, part))
+            return type(elements)(fields)
+    return Tensor(_expr=expr)
+
+
+def returned(value: Any, method: Callable[..., Any], part: str = "") -> Expr:
+    """The expression of a method's result.
+
+    Raises `DiagnosticError` (RX0711) for what is neither a tensor, an object, nor a tuple of these.
+    """
+    match value:
+        case Tensor() | Object():
+            return value._expr
+        case tuple() | list():
+            fields = enumerate(value)
+            parts = [returned(item, method, f"{part}[{k}]") for k, item in fields]
+            return TupleExpr(tuple(parts))
+    name = getattr(method, "__name__", "the method")
+    where = f"the field {part} of what `{name}` returns" if part else f"what `{name}` returns"
+    code = getattr(method, "__code__", None)
+    notes = (f"it is defined in {code.co_filename}:{code.co_firstlineno}",) if code else ()
+    raise model_error(
+        f"{where} is {brief(value)}, which is no tensor",
+        help="return a tensor, an `nn.Object`, or a tuple or list of them", notes=notes,
+    )  # fmt: skip
+
+
+def leave_block(builder: BlockBuilder, value: Expr) -> Expr:
+    """A value as it is after the dataflow block that is open: its variables outlive the block."""
+    inside = dict.fromkeys(_block_variables(value))
+    if not inside:
+        return value
+    left = {
+        var: Var.make(var.name_hint, info_behind_block(var.struct_info), span=var.span)
+        for var in inside
+    }
+    outer = Substitution(left)
+    builder.current_scope.substitute(outer)
+    return outer.apply(value)
+
+
+def _block_variables(value: Expr) -> list[Var]:
+    match value:
+        case DataflowVar():
+            return [value]
+        case TupleExpr(fields):
+            return [var for field in fields for var in _block_variables(field)]
+    return []

@@ -1,0 +1,91 @@
+"""Data for parameters by name: all of them, or none and what is wrong with each.
+
+model.load_state_dict(torch_model.state_dict())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from relaxscript.errors.suggest import meant_hint, nearest
+from relaxscript.ir.field_types import brief
+
+from .tensor import Parameter, weights_error
+
+__all__ = ["load_state"]
+
+
+def load_state(
+    parameters: Mapping[str, Parameter], given: Mapping[str, Any], strict: bool
+) -> tuple[list[str], list[str]]:
+    """Give parameters the data of their names; gives the names missing and unexpected.
+
+    Raises `DiagnosticError` (RX0712), and then no parameter has changed.
+    """
+    if not isinstance(given, Mapping):
+        raise weights_error(
+            f"a state_dict maps names to data, this is {brief(given)}",
+            help="give for example `dict(np.load(path))`",
+        )
+    loaded = {id(parameters[name]) for name in given if name in parameters}
+    missing = [name for name, parameter in parameters.items() if id(parameter) not in loaded]
+    unexpected = [name for name in given if name not in parameters]
+    arrays, notes = _arrays(parameters, given)
+    if strict:
+        notes = [*_strangers(missing, unexpected, parameters), *notes]
+    if notes:
+        raise weights_error(
+            "these data are not those of the model", help=_help(missing, unexpected), notes=notes
+        )
+    for parameter, array in arrays:
+        parameter.data = array
+    return missing, unexpected
+
+
+def _arrays(
+    parameters: Mapping[str, Parameter], given: Mapping[str, Any]
+) -> tuple[list[tuple[Parameter, Any]], list[str]]:
+    """The arrays that parameters get, and what is wrong with the others."""
+    notes: list[str] = []
+    found: dict[int, tuple[str, Any]] = {}
+    for name, parameter in parameters.items():
+        if name not in given:
+            continue
+        array, mistake = parameter.fit(given[name])
+        first, before = found.setdefault(id(parameter), (name, array))
+        if mistake is not None:
+            notes.append(f"`{name}` {mistake}")
+        elif before is not array and not np.array_equal(before, array):
+            notes.append(f"`{name}` and `{first}` are one parameter, and get different data")
+    by_id = {id(parameter): parameter for parameter in parameters.values()}
+    return [(by_id[key], array) for key, (_, array) in found.items()], notes
+
+
+def _strangers(missing: list[str], unexpected: list[str], known: Iterable[str]) -> Iterable[str]:
+    """A note for each name that is missing or unexpected."""
+    for name in unexpected:
+        meant = nearest(name, missing) or nearest(name, known)
+        yield f"`{name}` is no parameter of the model{meant_hint(meant)}"
+    for name in missing:
+        yield f"`{name}` is missing"
+
+
+def _help(missing: list[str], unexpected: list[str]) -> str | None:
+    """The way to rename all at once, where the names differ in what they begin with."""
+    if not missing or not unexpected:
+        return None
+    for name in missing:
+        for other in unexpected:
+            if other.endswith(f".{name}"):
+                prefix = other.removesuffix(name)
+                if all(n.startswith(prefix) for n in unexpected):
+                    renamed = f'k.removeprefix("{prefix}")'
+                    return f"drop `{prefix}`: `{{{renamed}: v for k, v in d.items()}}`"
+            if name.endswith(f".{other}"):
+                prefix = name.removesuffix(other)
+                if all(n.startswith(prefix) for n in missing):
+                    return f'add `{prefix}`: `{{"{prefix}" + k: v for k, v in d.items()}}`'
+    return None

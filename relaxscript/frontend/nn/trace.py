@@ -1,0 +1,134 @@
+"""The export that is going on: where values are bound, and of which module the code is.
+
+A method is exported by calling it. Each operator that it calls binds its result by the builder that
+is current; the span is the user's line. A `Trace` knows what parameters stand
+for meanwhile; outside of an export there is none, and the builder alone decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
+
+from relaxscript.builder import BlockBuilder
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    UnplacedError,
+    unplaced_error,
+)
+from relaxscript.errors.user_frame import CallerSpans, caller_span, raised_span
+from relaxscript.ir.relax import Expr, Var
+
+__all__ = ["Trace", "bind_value", "model_error", "run_module"]
+
+_current: ContextVar[Trace | None] = ContextVar("relaxscript.frontend.nn.trace", default=None)
+
+
+class Trace:
+    """The export of one function: names that are taken, values of parameters, modules that run."""
+
+    def __init__(
+        self, builder: BlockBuilder, paths: Callable[[], Mapping[Any, str]], spans: CallerSpans,
+        exporter: Any,
+    ) -> None:  # fmt: skip
+        self.builder = builder
+        self.spans = spans
+        self.exporter = exporter
+        # What each parameter of the model is in this function.
+        self.values: dict[Any, Expr] = {}
+        self._paths = paths
+        self._names: dict[str, int] = {}
+
+    @staticmethod
+    def current() -> Trace | None:
+        """The innermost export of this thread and task; None outside of any."""
+        return _current.get()
+
+    def inner(self) -> Trace:
+        """The export of a function that this one calls, by the same builder."""
+        return Trace(self.builder, self._paths, self.spans, self.exporter)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Make this the current one inside of a `with`."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def unique_name(self, hint: str) -> str:
+        """A hint, with a number where a variable of this function has that name."""
+        name, count = hint, self._names.get(hint, 0)
+        while name in self._names:
+            count += 1
+            name = f"{hint}{count}"
+        self._names[hint] = count
+        self._names.setdefault(name, 0)
+        return name
+
+    def path_of(self, module: Any) -> str | None:
+        """The attributes that lead from the model to a module or parameter of it."""
+        return self._paths().get(module)
+
+
+def bind_value(value: Expr, name: str, outlives: bool = False) -> Var:
+    """Bind an expression in the function that is being written; `name` is that of the variable.
+
+    Raises `DiagnosticError`: RX0711 where none is, and what the operator says of its operands.
+    """
+    trace = _current.get()
+    builder = BlockBuilder.current() if trace is None else trace.builder
+    if builder is None:
+        raise model_error(
+            f"`{name}` is called outside of an export",
+            help="call it in a method of an `nn.Module`, and export the module: "
+            '`mod, params = Model().export_tvm(spec={"forward": {...}})`',
+        )
+    with builder.blame_caller():
+        if trace is None:
+            return builder.bind(value, builder.get_unique_name(name), caller_span(), None, outlives)
+        span, name = trace.spans.here(), trace.unique_name(name)
+        return builder.bind(value, name, span, None, outlives)
+
+
+def run_module(module: Any, method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The result of a method of a module; what goes wrong in it is said with the module's path."""
+    try:
+        return method(*args, **kwargs)
+    except (DiagnosticError, UnplacedError) as error:
+        trace = _current.get()
+        if trace is None:
+            raise
+        placed = _placed(error, trace, module)
+        raise placed.with_traceback(None) from error.__cause__
+
+
+def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -> DiagnosticError:
+    """A mistake with the user's line, and the innermost module in which it was made."""
+    diagnostics = error.diagnostics if isinstance(error, DiagnosticError) else ()
+    if not diagnostics or diagnostics[0].span is None:
+        said = unplaced_error(error)
+        if said is not None:
+            callee = said.callee or "the function"
+            named = diagnostics[0].message if diagnostics else None
+            placed = said.diagnostic(callee, raised_span(error), {})
+            placed = replace(placed, message=named or placed.message)
+            diagnostics = (placed, *diagnostics[1:])
+    path = trace.path_of(module)
+    if path and not getattr(error, "has_module", False):
+        note = f"in `{path}`, a `{type(module).__name__}`"
+        first = replace(diagnostics[0], notes=(*diagnostics[0].notes, note))
+        diagnostics = (first, *diagnostics[1:])
+    made = DiagnosticError(diagnostics)
+    made.has_module = bool(path) or getattr(error, "has_module", False)  # type: ignore[attr-defined]
+    return made
+
+
+def model_error(message: str, help: str | None = None, *, notes: tuple[str, ...] = ()) -> Exception:
+    """The error of a model that cannot be exported or run as it is, at the user's line."""
+    return DiagnosticError(Diagnostic("RX0711", message, caller_span(), notes=notes, help=help))

@@ -1,0 +1,12 @@
+"""Names that users know as `relax.frontend`: models in other manners than scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import nn
+
+if not TYPE_CHECKING:
+    from relaxscript.errors.not_built import of_frontend as __getattr__  # noqa: F401
+
+__all__ = ["nn"]

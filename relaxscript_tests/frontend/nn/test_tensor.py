@@ -1,0 +1,156 @@
+"""Tensors of modules have the operators of Python, and tell their shape and dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxscript import relax
+from relaxscript.errors import DiagnosticError
+from relaxscript.relax.frontend import nn
+from relaxscript.script import relax as R
+
+X = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]], "float32")
+Y = np.array([[2.0, 2.0, 2.0], [4.0, -1.0, 8.0]], "float32")
+
+
+def computed(function: Callable[..., Any]) -> Any:
+    """What a function of two tensors computes for `X` and `Y`."""
+
+    class Model(nn.Module):
+        def forward(self, x: nn.Tensor, y: nn.Tensor) -> Any:
+            return function(x, y)
+
+    shape = nn.spec.Tensor(("n", 3), "float32")
+    return Model().jit({"forward": {"x": shape, "y": shape}}).forward(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        (lambda x, y: x + y, X + Y),
+        (lambda x, y: 2 + x, 2 + X),
+        (lambda x, y: x - y, X - Y),
+        (lambda x, y: 2.0 - x, 2 - X),
+        (lambda x, y: x * y, X * Y),
+        (lambda x, y: 3 * x, 3 * X),
+        (lambda x, y: x / y, X / Y),
+        (lambda x, y: 6 / y, 6 / Y),
+        (lambda x, y: -x, -X),
+        (lambda x, y: x @ y.permute_dims(), X @ Y.T),
+        (lambda x, y: x < y, X < Y),
+        (lambda x, y: x <= 3.0, X <= 3),
+        (lambda x, y: x > y, X > Y),
+        (lambda x, y: x >= y, X >= Y),
+        (lambda x, y: x.astype("int32"), X.astype("int32")),
+        (lambda x, y: x.maximum(y), np.maximum(X, Y)),
+        (lambda x, y: x.minimum(0.0), np.minimum(X, 0)),
+        (lambda x, y: x.reshape(3, -1), X.reshape(3, -1)),
+        (lambda x, y: x.reshape((-1,)), X.reshape(-1)),
+        (lambda x, y: x.permute_dims(1, 0), X.T),
+        (lambda x, y: x.permute_dims([1, 0]), X.T),
+        (lambda x, y: x.repeat(2, 1), X.repeat(2, 1)),
+        (lambda x, y: nn.op.multiply(nn.op.add(x, y), y), (X + Y) * Y),
+        (lambda x, y: nn.op.relu(nn.op.reshape(x, (-1,))), np.maximum(X, 0).reshape(-1)),
+        (lambda x, y: nn.op.matmul(x, nn.op.permute_dims(y)), X @ Y.T),
+        (lambda x, y: nn.op.astype(x, "float16"), X.astype("float16")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_operators_are_those_of_arrays(function: Callable[..., Any], wanted: np.ndarray):
+    got = computed(function)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_tensor_of_this_dtype_is_itself():
+    x = nn.Tensor.placeholder((2, "n"), "float32")
+    assert x.astype("float32") is x
+
+
+def test_a_tensor_tells_its_shape_and_dtype():
+    x = nn.Tensor.placeholder((2, "n"), "float16", "x")
+    rows, columns = x.shape
+    assert rows == 2
+    assert columns.name == "n"
+    assert x.ndim == 2
+    assert x.dtype == "float16"
+    assert repr(x) == "Tensor(2, n)" or repr(x) == "Tensor((2, n), 'float16')"
+    assert repr(nn.Tensor.from_struct_info(R.Tensor("int8"))) == (
+        "Tensor(of unknown shape, 'int8')"
+    )
+
+
+def test_constants_are_tensors():
+    assert nn.Tensor.from_const(X).shape == [2, 3]
+    assert nn.Tensor.from_scalar(2, "int64").dtype == "int64"
+
+
+def test_parameters_without_a_dtype_have_the_default_one():
+    assert nn.get_default_dtype() == "float32"
+    nn.set_default_dtype("float16")
+    try:
+        assert nn.Parameter((2,)).dtype == "float16"
+    finally:
+        nn.set_default_dtype("float32")
+
+
+def test_tuples_of_the_program_are_tuples_of_tensors():
+    def halves(x: nn.Tensor, y: nn.Tensor) -> Any:
+        first, second = nn.wrap_nested(R.split(x._expr, [1], axis=1), "split")
+        return second, first
+
+    second, first = computed(halves)
+    assert first.tolist() == X[:, :1].tolist()
+    assert second.tolist() == X[:, 1:].tolist()
+
+
+def test_functions_of_tensors_write_into_the_builder_that_is_current():
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", R.Tensor((2,), "float32"))
+    with builder.function("main", [x]):
+        y = nn.op.relu(nn.Tensor(_expr=x), name="y")
+        builder.emit_func_output(y._expr)
+    (binding,) = builder.finalize()["main"].body.blocks[0].bindings
+    assert binding.var.name_hint == "y"
+
+
+def test_what_is_no_tensor_is_an_object():
+    builder = relax.BlockBuilder()
+    with builder.function("main", []):
+        made = nn.wrap_nested(R.null_value(), "nothing")
+        builder.emit_func_output(made._expr)
+    assert isinstance(made, nn.Object)
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def test_a_tensor_is_made_of_an_expression_that_is_one():
+    with pytest.raises(
+        DiagnosticError, match="made of an expression that is a tensor, not a shape"
+    ):
+        nn.Tensor(_expr=relax.ShapeExpr([2]))
+
+
+def test_a_shape_that_is_not_known_is_refused():
+    with pytest.raises(DiagnosticError, match="known only when the program runs"):
+        nn.Tensor.from_struct_info(R.Tensor("int8")).shape
+
+
+def test_a_tensor_has_no_truth_value():
+    with pytest.raises(DiagnosticError, match="a tensor has no truth value"):
+        computed(lambda x, y: x if x > y else y)
+
+
+def test_a_function_of_tensors_outside_of_an_export_is_refused():
+    with pytest.raises(DiagnosticError, match="`relu` is called outside of an export"):
+        nn.op.relu(nn.Tensor.placeholder((2,), "float32"))
+
+
+def test_a_dtype_that_there_is_not_is_refused():
+    with pytest.raises(DiagnosticError, match="flaot32"):
+        nn.Parameter((2,), "flaot32")
