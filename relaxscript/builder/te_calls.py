@@ -41,8 +41,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.vdevice import VDevice
 from relaxscript.ir.walk import substitute, walk
 from relaxscript.op.calls import call_tir, call_tir_with_grad
-from relaxscript.te import Tensor, placeholder, prim_func_of, topi
-from relaxscript.te.prim_func import check_indices, variables_of
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.tir_builder import describe
 
 from .scope import ScopeStack
@@ -65,7 +64,7 @@ class TEArguments:
 
     def __init__(self, infer: Infer) -> None:
         self.infer = infer
-        self.tensors: list[tuple[Expr, Tensor]] = []
+        self.tensors: list[tuple[Expr, te.Tensor]] = []
         self.variables: dict[PrimVar, PrimVar] = {}
         # Where the first operand is that says so; results are there, too.
         self.vdevice: VDevice | None = None
@@ -105,12 +104,12 @@ class TEArguments:
             case _, info:
                 raise _no_operand(value, info)
 
-    def tensor(self, value: Expr, info: TensorStructInfo) -> Tensor:
+    def tensor(self, value: Expr, info: TensorStructInfo) -> te.Tensor:
         """A placeholder for an operand: A, B, C ..."""
         dims = [self.scalar(dim) for dim in info.dims or ()]
         number = len(self.tensors)
         name = chr(ord("A") + number) if number < 26 else f"A{number}"
-        made = placeholder(dims, info.dtype, name)
+        made = te.placeholder(dims, info.dtype, name)
         self.tensors.append((value, made))
         self.vdevice = self.vdevice or info.vdevice
         return made
@@ -189,19 +188,19 @@ def make_te_function(
     """
     _check_attributes(attrs)
     inputs = [tensor for _, tensor in arguments.tensors]
-    outputs: list[Tensor] = []
+    outputs: list[te.Tensor] = []
     for tensor in _results(made, name):
         # A parameter is written once, and read or written.
         outputs.append(topi.identity(tensor) if tensor in (*inputs, *outputs) else tensor)
     # What a function knows of the caller, beside its arguments, is given to the PrimFunc, too.
     own = set(arguments.variables.values())
-    captured = [var for var in variables_of([*inputs, *outputs]) if var not in own]
+    captured = [var for var in te.prim_func.variables_of([*inputs, *outputs]) if var not in own]
     for var in captured:
         arguments.scalar(var)
     inside = arguments.variables if captured else {}
     shapes = [[substitute(d, inside) for d in t.shape] for t in (*inputs, *outputs)]
     scalars = _unbound(shapes, arguments.variables.values())
-    function = prim_func_of(
+    function = te.prim_func_of(
         [*inputs, *scalars, *outputs], name, private=True, attrs=attrs, checks=checks
     )
     back = {own: var for var, own in arguments.variables.items()}
@@ -220,7 +219,7 @@ def make_te_function(
 
 def check_made(made: TEFunction, name: str, is_known: Callable[[PrimVar], bool]) -> None:
     """Refuse elements that do not exist, and results of dimensions that have no value there."""
-    check_indices(made.function, "func")
+    te.prim_func.check_indices(made.function, "func")
     for var in (v for info in (*made.results, *made.scalars) for v in walk(info)):
         if isinstance(var, PrimVar) and not is_known(var):
             raise OperandError(
@@ -239,11 +238,11 @@ def _check_attributes(attrs: Any) -> None:
         )  # fmt: skip
 
 
-def _results(made: Any, name: str) -> list[Tensor]:
+def _results(made: Any, name: str) -> list[te.Tensor]:
     """The tensors that a function of Python gave."""
     results = list(made) if isinstance(made, (list, tuple)) else [made]
     for result in results or [made]:
-        if not isinstance(result, Tensor):
+        if not isinstance(result, te.Tensor):
             what = describe(result) if results else "nothing"
             raise OperandError(
                 "func", f"gives {what}", code="RX0203",
@@ -379,7 +378,7 @@ def gen_call_tir_inputs(
 
 def te_tensor(
     value: Expr, tir_var_map: Mapping[PrimVar, PrimExpr], name: str = "rxplaceholder"
-) -> Tensor:
+) -> te.Tensor:
     """A placeholder of tensor expressions that stands for a tensor of Relax.
 
     In its dimensions the variables of `tir_var_map` are what these are mapped to. Raises
@@ -389,4 +388,4 @@ def te_tensor(
     if not isinstance(info, TensorStructInfo) or info.dims is None or info.dtype.is_void:
         raise _no_operand(value, info).as_diagnostic_error("this call", caller_span())
     dims = [substitute(dim, dict(tir_var_map)) for dim in info.dims]
-    return placeholder(dims, info.dtype, name)
+    return te.placeholder(dims, info.dtype, name)

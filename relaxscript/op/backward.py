@@ -29,8 +29,7 @@ from relaxscript.opdef.shapes import (
     require_equal,
     same_dim,
 )
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.nn.pooling_gradients import max_pool_grad, mean_pool_grad
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .backward_loops import nll_gradient, taken_gradient
 from .nn.layouts import read_layout
@@ -126,13 +125,13 @@ def nll_loss_backward(
 @nll_loss_backward.compute(ulp=4)
 def _(
     context: ComputeContext,
-    output_grad: TETensor,
-    predictions: TETensor,
-    targets: TETensor,
-    weights: TETensor | None,
+    output_grad: te.Tensor,
+    predictions: te.Tensor,
+    targets: te.Tensor,
+    weights: te.Tensor | None,
     reduction: str,
     ignore_index: int,
-) -> TETensor:
+) -> te.Tensor:
     wide = DataType(accumulator(predictions.dtype.numpy))
     return nll_gradient(output_grad, predictions, targets, weights, reduction, ignore_index, wide)
 
@@ -286,22 +285,26 @@ def avg_pool2d_backward(
 
 @max_pool2d_backward.compute(sums=4)
 def _(
-    context: ComputeContext, output_grad: TETensor, data: TETensor, **attributes: Any
-) -> TETensor:
-    made: TETensor = max_pool_grad(output_grad, data, *_pooled(data, attributes))
+    context: ComputeContext, output_grad: te.Tensor, data: te.Tensor, **attributes: Any
+) -> te.Tensor:
+    made: te.Tensor = topi.nn.pooling_gradients.max_pool_grad(
+        output_grad, data, *_pooled(data, attributes)
+    )
     return made
 
 
 @avg_pool2d_backward.compute(sums=4)
 def _(
-    context: ComputeContext, output_grad: TETensor, data: TETensor, **attributes: Any
-) -> TETensor:
+    context: ComputeContext, output_grad: te.Tensor, data: te.Tensor, **attributes: Any
+) -> te.Tensor:
     pads = attributes["count_include_pad"]
-    made: TETensor = mean_pool_grad(output_grad, data, *_pooled(data, attributes), pads=pads)
+    made: te.Tensor = topi.nn.pooling_gradients.mean_pool_grad(
+        output_grad, data, *_pooled(data, attributes), pads=pads
+    )
     return made
 
 
-def _pooled(data: TETensor, attributes: dict[str, Any]) -> tuple[Any, ...]:
+def _pooled(data: te.Tensor, attributes: dict[str, Any]) -> tuple[Any, ...]:
     """The kernel and windows of a pooling, the layouts of its data and result, and its sums."""
     layout, out_layout = attributes["layout"], attributes["out_layout"]
     orders = (
@@ -365,11 +368,11 @@ def take_backward(
 @take_backward.compute()
 def _(
     context: ComputeContext,
-    output_grad: TETensor,
-    x: TETensor,
-    indices: TETensor,
+    output_grad: te.Tensor,
+    x: te.Tensor,
+    indices: te.Tensor,
     axis: int | None = None,
-) -> TETensor:
+) -> te.Tensor:
     wide = DataType(accumulator(x.dtype.numpy))
     return taken_gradient(output_grad, x, indices, (axis or 0) % x.ndim, wide)
 

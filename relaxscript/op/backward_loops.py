@@ -10,48 +10,52 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.ir.tir import Buffer
-from relaxscript.te import element, reduction
-from relaxscript.te.compute import compute, load, reduce_axis
-from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.elementwise import cast as converted
-from relaxscript.te.topi.linear_algebra import rounded
-from relaxscript.te.topi.scattering import Indices, scatter
-from relaxscript.te.topi.tensor import filled
+from relaxscript.opdef.tensor_expressions import te, topi
 
 __all__ = ["nll_gradient", "taken_gradient"]
 
 
-def _tensor(value: Tensor | PrimExpr) -> Tensor:
+def _tensor(value: te.Tensor | PrimExpr) -> te.Tensor:
     """A tensor, of rank 0 where a scalar is given."""
-    return value if isinstance(value, Tensor) else filled((), value.dtype, value, "scalar")
+    return (
+        value
+        if isinstance(value, te.Tensor)
+        else topi.tensor.filled((), value.dtype, value, "scalar")
+    )
 
 
 def taken_gradient(
-    grad: Tensor | PrimExpr, x: Tensor, indices: Tensor | PrimExpr, axis: int, wide: DataType
-) -> Tensor:
+    grad: te.Tensor | PrimExpr,
+    x: te.Tensor,
+    indices: te.Tensor | PrimExpr,
+    axis: int,
+    wide: DataType,
+) -> te.Tensor:
     """The sums of the gradients of each element, of those by which it was taken."""
     grad, indices = _tensor(grad), _tensor(indices)
     behind = axis + indices.ndim
 
-    def place(places: Sequence[Buffer], i: Indices) -> Indices:
-        return (*i[:axis], cast(load(places[0], *i[axis:behind]), INT64), *i[behind:])
+    def place(places: Sequence[Buffer], i: topi.scattering.Indices) -> topi.scattering.Indices:
+        return (*i[:axis], cast(te.element.load(places[0], *i[axis:behind]), INT64), *i[behind:])
 
-    zeros = filled(x.shape, wide, 0.0, "T_zeros")
-    updates = converted(grad, wide)
-    total = scatter(zeros, [indices], updates, grad.shape, place, element.add, "take_backward")
-    return rounded(total, x.dtype)
+    zeros = topi.tensor.filled(x.shape, wide, 0.0, "T_zeros")
+    updates = topi.cast(grad, wide)
+    total = topi.scattering.scatter(
+        zeros, [indices], updates, grad.shape, place, te.element.add, "take_backward"
+    )
+    return topi.linear_algebra.rounded(total, x.dtype)
 
 
 def nll_gradient(
-    grad: Tensor | PrimExpr, predictions: Tensor, targets: Tensor, weights: Tensor | None, how: str,
-    ignored: int, wide: DataType,
-) -> Tensor:  # fmt: skip
+    grad: te.Tensor | PrimExpr, predictions: te.Tensor, targets: te.Tensor,
+    weights: te.Tensor | None, how: str, ignored: int, wide: DataType,
+) -> te.Tensor:  # fmt: skip
     """Minus the share of each sample at its target class, 0 elsewhere; `how` says the reduction."""
     axis = 1 if predictions.ndim > 1 else 0
     scale = _tensor(grad)
 
     def counts(target: PrimExpr) -> PrimExpr:
-        found: PrimExpr = element.not_equal(target, const(ignored, INT64))
+        found: PrimExpr = te.element.not_equal(target, const(ignored, INT64))
         return found
 
     def share(at: Sequence[Any]) -> PrimExpr:
@@ -62,29 +66,29 @@ def nll_gradient(
     names = [f"ax{n}" for n in range(targets.ndim)]
     if how == "mean":
         given = scale
-        axes = [reduce_axis((0, size), name=f"k{n}") for n, size in enumerate(targets.shape)]
-        shares = compute(targets.shape, lambda *i: share(i), name="shares", varargs_names=names)
+        axes = [te.reduce_axis((0, size), name=f"k{n}") for n, size in enumerate(targets.shape)]
+        shares = te.compute(targets.shape, lambda *i: share(i), name="shares", varargs_names=names)
         total = shares
         if axes:
-            total = compute((), lambda: reduction.sum(shares[tuple(axes)], axis=axes), name="total")
-        scale = compute(
+            total = te.compute((), lambda: te.sum(shares[tuple(axes)], axis=axes), name="total")
+        scale = te.compute(
             (), lambda: prim.Div.make(cast(given[()], wide), total[()]), name="T_divide"
         )
 
     def update(*i: PrimExpr) -> PrimExpr:
         own = cast(scale[i if scale.ndim else ()], wide)
-        found = element.negative(own) * share(i)
+        found = te.element.negative(own) * share(i)
         return cast(if_then_else(counts(targets[i]), found, const(0, wide)), predictions.dtype)
 
-    updates = compute(targets.shape, update, name="updates", varargs_names=names)
+    updates = te.compute(targets.shape, update, name="updates", varargs_names=names)
 
-    def place(places: Sequence[Buffer], i: Indices) -> Indices:
-        target = load(places[0], *i)
+    def place(places: Sequence[Buffer], i: topi.scattering.Indices) -> topi.scattering.Indices:
+        target = te.element.load(places[0], *i)
         chosen = if_then_else(counts(target), cast(target, INT64), const(0, INT64))
         return (*i[:axis], chosen, *i[axis:])
 
-    nothing = element.zero(predictions.dtype)
-    zeros = filled(predictions.shape, predictions.dtype, nothing, "T_zeros")
-    return scatter(
+    nothing = te.element.zero(predictions.dtype)
+    zeros = topi.tensor.filled(predictions.shape, predictions.dtype, nothing, "T_zeros")
+    return topi.scattering.scatter(
         zeros, [targets], updates, targets.shape, place, lambda old, new: new, "nll_loss_backward"
     )

@@ -44,6 +44,7 @@ from relaxscript.opdef.parameters import (
     Values,
 )
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import Closure, Prim, Shape, format_values, prim_value
 from relaxscript.sinfo import (
@@ -54,8 +55,6 @@ from relaxscript.sinfo import (
     shape_var_mapping,
     substitute_shape_vars,
 )
-from relaxscript.te import tensor as te
-from relaxscript.te.topi import tensor
 
 from .results import described_result
 
@@ -139,7 +138,7 @@ def _(context: InferContext, expr: ShapeStructInfo) -> StructInfo:
 
 @shape_to_tensor.compute()
 def _(context: ComputeContext, expr: list[PrimExpr]) -> te.Tensor:
-    return tensor.listed(expr, _INT64, "T_shape")
+    return topi.tensor.listed(expr, _INT64, "T_shape")
 
 
 @op(traits={Trait.AS_IS})

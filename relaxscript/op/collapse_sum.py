@@ -27,7 +27,7 @@ from relaxscript.opdef.shapes import (
     require_spread,
     tensor_of,
 )
-from relaxscript.te import Tensor as TETensor, compute, topi
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .gradients import broadcast_like, constant
 from .numeric import accumulator
@@ -79,12 +79,12 @@ def _(
 
 
 @collapse_sum_to.compute(sums=4)
-def _(context: ComputeContext, data: TETensor, shape: Any) -> Any:
+def _(context: ComputeContext, data: te.Tensor, shape: Any) -> Any:
     return topi.collapse_sum(data, shape)
 
 
 @collapse_sum_like.compute(sums=4)
-def _(context: ComputeContext, data: TETensor, collapse_target: TETensor) -> Any:
+def _(context: ComputeContext, data: te.Tensor, collapse_target: te.Tensor) -> Any:
     return topi.collapse_sum(data, collapse_target.shape)
 
 
@@ -131,8 +131,8 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
 
 
 @size.compute()
-def _(context: ComputeContext, expr: TETensor) -> Any:
-    return compute((), lambda: cast(product(expr.shape), _INT64), "T_size")
+def _(context: ComputeContext, expr: te.Tensor) -> Any:
+    return te.compute((), lambda: cast(product(expr.shape), _INT64), "T_size")
 
 
 size.lacks("gradient", "its result is an integer")

@@ -32,17 +32,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.compute import compute
-from relaxscript.te.topi.einsum import (
-    ELLIPSIS,
-    Label,
-    labels_of,
-    letters_of,
-    named_products,
-    parse_subscripts,
-)
-from relaxscript.te.topi.linear_algebra import rounded
+from relaxscript.opdef.tensor_expressions import te, topi
+from relaxscript.sinfo.subscripts import ELLIPSIS, Label, labels_of, letters_of, parse_subscripts
 
 from .gradients import R, broadcast_like, dtype_of, fields_of, known_dims, known_rank
 from .numeric import accumulator
@@ -67,7 +58,10 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
     inputs, output = parse_subscripts(subscripts)
     further = max(x.ndim - len(letters_of(term)) for x, term in zip(operands, inputs))
     axes = [labels_of(term, x.ndim) for x, term in zip(operands, inputs)]
-    wanted = labels_of(output, len(letters_of(output)) + (further if ELLIPSIS in output else 0))
+    wanted = labels_of(
+        output,
+        len(letters_of(output)) + (further if ELLIPSIS in output else 0),
+    )
     sizes: dict[Label, int] = {}
     for x, own in zip(operands, axes):
         for size, label in zip(x.shape, own):
@@ -90,10 +84,10 @@ def einsum(operands: Tensors, subscripts: str) -> Tensor:
 
 
 @einsum.compute(sums=4)
-def _(context: ComputeContext, operands: tuple[TETensor, ...], subscripts: str) -> TETensor:
+def _(context: ComputeContext, operands: tuple[te.Tensor, ...], subscripts: str) -> te.Tensor:
     dtype = context.dtype
-    made = named_products(operands, subscripts, DataType(accumulator(dtype.numpy)))
-    return rounded(made, dtype)
+    made = topi.named_axes.named_products(operands, subscripts, DataType(accumulator(dtype.numpy)))
+    return topi.linear_algebra.rounded(made, dtype)
 
 
 @einsum.attribute_rule
@@ -248,8 +242,8 @@ def outer(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 @outer.compute()
-def _(context: ComputeContext, x1: TETensor, x2: TETensor) -> Any:
-    return compute(context.shape, lambda i, j: x1[i] * x2[j], name="outer")
+def _(context: ComputeContext, x1: te.Tensor, x2: te.Tensor) -> Any:
+    return te.compute(context.shape, lambda i, j: x1[i] * x2[j], name="outer")
 
 
 @outer.infer_rule

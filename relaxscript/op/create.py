@@ -28,9 +28,8 @@ from relaxscript.opdef.parameters import (
     convert_attribute,
 )
 from relaxscript.opdef.shapes import dims_of, of_shape, require_dtype
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import element, tensor as te
-from relaxscript.te.topi import tensor
 
 from .gradients import R, cast_like, constant
 
@@ -95,7 +94,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 @full.compute()
 def _(context: ComputeContext, shape: Any, fill_value: Any, dtype: DataType | None) -> te.Tensor:
-    return tensor.filled(context.shape, context.dtype, fill_value, "T_full")
+    return topi.tensor.filled(context.shape, context.dtype, fill_value, "T_full")
 
 
 @op(alike=(), traits={Trait.MIXED_FOLLOW})
@@ -126,7 +125,7 @@ def _(
 
 @full_like.compute()
 def _(context: ComputeContext, x: Any, fill_value: Any, dtype: DataType | None) -> te.Tensor:
-    return tensor.filled(context.shape, context.dtype, fill_value, "T_full_like")
+    return topi.tensor.filled(context.shape, context.dtype, fill_value, "T_full_like")
 
 
 def _with_dtype(x: TensorStructInfo, dtype: DataType | None) -> StructInfo:
@@ -197,13 +196,13 @@ def _compute_of_value(operator: Operator, value: Callable[[DataType], PrimExpr])
     @operator.compute()
     def rule(context: ComputeContext, given: Any, dtype: DataType | None) -> te.Tensor:
         name = f"T_{operator.__name__}"
-        return tensor.filled(context.shape, context.dtype, value(context.dtype), name)
+        return topi.tensor.filled(context.shape, context.dtype, value(context.dtype), name)
 
 
-_compute_of_value(zeros, element.zero)
-_compute_of_value(zeros_like, element.zero)
-_compute_of_value(ones, element.one)
-_compute_of_value(ones_like, element.one)
+_compute_of_value(zeros, lambda dtype: te.element.zero(dtype))
+_compute_of_value(zeros_like, lambda dtype: te.element.zero(dtype))
+_compute_of_value(ones, lambda dtype: te.element.one(dtype))
+_compute_of_value(ones_like, lambda dtype: te.element.one(dtype))
 
 
 # ---------------------------------------------------------------- triangles
@@ -248,13 +247,13 @@ triu.infer_rule(_triangle)
 
 @tril.compute()
 def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
-    lower: te.Tensor = tensor.trilu(x, 0 if k is None else k, False)
+    lower: te.Tensor = topi.trilu(x, 0 if k is None else k, False)
     return lower
 
 
 @triu.compute()
 def _(context: ComputeContext, x: te.Tensor, k: PrimExpr | None) -> te.Tensor:
-    upper: te.Tensor = tensor.trilu(x, 0 if k is None else k, True)
+    upper: te.Tensor = topi.trilu(x, 0 if k is None else k, True)
     return upper
 
 

@@ -11,8 +11,8 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import follow
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor
+from relaxscript.opdef.tensor_expressions import te
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import element
 
 from .gradients import cast_like
 
@@ -55,4 +55,4 @@ astype.layout_rule(follow)
 for _operator in (astype, wrap_param):
     _operator.infer_rule(_infer)
     _operator.gradient(_gradient)
-    compute_elements(_operator, element.converted)
+    compute_elements(_operator, lambda x, dtype: te.element.converted(x, dtype))

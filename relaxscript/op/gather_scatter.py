@@ -32,11 +32,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.te import topi
-from relaxscript.te.tensor import as_element
-from relaxscript.te.topi.gathering import at_places, from_start
-from relaxscript.te.topi.scattering import COMBINE, put_at_places
-from relaxscript.te.topi.transform import injective
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .gradients import (
     R,
@@ -121,10 +117,12 @@ def _(context: ComputeContext, data: Any, indices: Any, axis: int = 0) -> Any:
     place, own = axis % data.ndim, indices.ndim
 
     def element(*i: Any) -> Any:
-        index = from_start(as_element(indices[i[place : place + own]]), data.shape[place])
+        index = topi.gathering.from_start(
+            te.tensor.as_element(indices[i[place : place + own]]), data.shape[place]
+        )
         return data[(*i[:place], index, *i[place + own :])]
 
-    return injective(context.shape, element, "T_gather")
+    return topi.transform.injective(context.shape, element, "T_gather")
 
 
 # ---------------------------------------------------------------- element by element
@@ -283,7 +281,7 @@ def _(
 def _(context: ComputeContext, data: Any, indices: Any, batch_dims: int = 0) -> Any:
     depth = int(indices.shape[-1])
     places = [lambda *i, k=k: indices[(*i, number(k))] for k in range(depth)]
-    return at_places(data, places, indices.shape[:-1], batch_dims)
+    return topi.gathering.at_places(data, places, indices.shape[:-1], batch_dims)
 
 
 def _depth(
@@ -363,8 +361,10 @@ def _(
     context: ComputeContext, data: Any, indices: Any, updates: Any, reduction: str = "update"
 ) -> Any:
     dims, depth = indices.shape[:-1], int(indices.shape[-1])
-    combine = COMBINE[reduction]
-    return put_at_places(data, indices, updates, depth, dims, lambda k, i: (*i, k), combine)
+    combine = topi.scattering.COMBINE[reduction]
+    return topi.scattering.put_at_places(
+        data, indices, updates, depth, dims, lambda k, i: (*i, k), combine
+    )
 
 
 # ---------------------------------------------------------------- gradients

@@ -33,7 +33,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.te import topi
+from relaxscript.opdef.tensor_expressions import topi
 
 from .gradients import R, number_elements, undo_broadcast
 from .numeric import places_along

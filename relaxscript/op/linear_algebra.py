@@ -28,9 +28,8 @@ from relaxscript.opdef.shapes import (
     same_dims,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.linear_algebra import matrix_product, rounded
 
 from .binary import add
 from .gradients import R, cast_like, collapse_like, known_rank
@@ -59,10 +58,12 @@ def matmul(x1: Tensor, x2: Tensor, out_dtype: DType | None = None) -> Tensor:
 
 @matmul.compute(sums=2)
 def _(
-    context: ComputeContext, x1: TETensor, x2: TETensor, out_dtype: DataType | None = None
-) -> TETensor:
+    context: ComputeContext, x1: te.Tensor, x2: te.Tensor, out_dtype: DataType | None = None
+) -> te.Tensor:
     inner = DataType(product_dtype(context.dtype.numpy))
-    return rounded(matrix_product(context.shape, x1, x2, dtype=inner), context.dtype)
+    return topi.linear_algebra.rounded(
+        topi.linear_algebra.matrix_product(context.shape, x1, x2, dtype=inner), context.dtype
+    )
 
 
 matmul.mixed_precision_rule(with_out_dtype)

@@ -16,7 +16,7 @@ from relaxscript.opdef.layout import reduced
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import require_dtype
-from relaxscript.te import element, reduction, topi
+from relaxscript.opdef.tensor_expressions import te, topi
 
 __all__ = ["all", "any"]
 
@@ -64,11 +64,11 @@ def _declare(operator: Operator, rule: Any) -> None:
 
 
 def _truth(e: PrimExpr) -> PrimExpr:
-    return e if e.dtype.is_bool else element.not_equal(e, element.zero(e.dtype))
+    return e if e.dtype.is_bool else te.element.not_equal(e, te.element.zero(e.dtype))
 
 
-_declare(all, reduction.all)
-_declare(any, reduction.any)
+_declare(all, lambda e, axis: te.all(e, axis=axis))
+_declare(any, lambda e, axis: te.any(e, axis=axis))
 
 
 for _operator in (all, any):

@@ -18,7 +18,7 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Value
 from relaxscript.opdef.shapes import require_dtype
-from relaxscript.te import topi
+from relaxscript.opdef.tensor_expressions import topi
 
 from .gradients import R, reshape_like
 from .ordering import rank_keys

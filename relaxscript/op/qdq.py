@@ -29,9 +29,7 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     same_dim,
 )
-from relaxscript.te import element, tensor as te
-from relaxscript.te.compute import compute
-from relaxscript.te.topi.tag import BROADCAST
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .gradients import R, cast_like, known_rank
 from .numeric import accumulator
@@ -167,14 +165,14 @@ def _(
     wide = DataType(accumulator(data.dtype.numpy))
 
     def small(x: PrimExpr, scale: PrimExpr, zero: PrimExpr) -> PrimExpr:
-        found = _promoted(element.add, _promoted(element.divide, cast(x, wide), scale), zero)
+        found = _promoted(te.element.add, _promoted(te.element.divide, cast(x, wide), scale), zero)
         most = const(float(ml_dtypes.finfo(out_dtype.numpy).max), found.dtype)  # type: ignore[no-untyped-call]
-        return cast(element.clip(found, element.negative(most), most), out_dtype)
+        return cast(te.element.clip(found, te.element.negative(most), most), out_dtype)
 
     def whole(x: PrimExpr, scale: PrimExpr, zero: PrimExpr) -> PrimExpr:
-        quotient = FUNCTIONS["nearbyint"](_promoted(element.divide, cast(x, wide), scale))
+        quotient = FUNCTIONS["nearbyint"](_promoted(te.element.divide, cast(x, wide), scale))
         # NaN becomes 0, and what is beyond the integers the outermost of them.
-        return cast(_promoted(element.add, quotient, zero), out_dtype)
+        return cast(_promoted(te.element.add, quotient, zero), out_dtype)
 
     function = small if out_dtype.is_float else whole
     return _quantized(function, data, scale, zero_point, axis, "quantized")
@@ -210,7 +208,9 @@ def _quantized(
         return function(data[i], *parameters)
 
     names = [f"ax{n}" for n in range(data.ndim)]
-    made: te.Tensor = compute(data.shape, at, name=name, tag=BROADCAST, varargs_names=names)
+    made: te.Tensor = te.compute(
+        data.shape, at, name=name, tag=topi.tag.BROADCAST, varargs_names=names
+    )
     return made
 
 

@@ -22,11 +22,9 @@ from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import DType, Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer, require_prim
 from relaxscript.opdef.shapes import ZERO, dims_of, number, tensor_of
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
 from relaxscript.runtime.values import prim_value
-from relaxscript.te import element, tensor as te
-from relaxscript.te.compute import compute
-from relaxscript.te.topi import tensor
 
 from .gradients import constant
 
@@ -132,8 +130,8 @@ def _(
 ) -> te.Tensor:
     # A range that ends at a float has floats, even where it starts at an integer.
     whole = end.dtype.is_integer
-    first = start if whole else element.converted(start, DataType("float64"))
-    return tensor.sequence(context.shape, first, step, context.dtype, "T_arange")
+    first = start if whole else te.element.converted(start, DataType("float64"))
+    return topi.tensor.sequence(context.shape, first, step, context.dtype, "T_arange")
 
 
 # ---------------------------------------------------------------- identity matrices
@@ -179,7 +177,7 @@ def _(
 
 @eye.compute()
 def _(context: ComputeContext, n: PrimExpr, m: PrimExpr, k: PrimExpr, dtype: DataType) -> te.Tensor:
-    return tensor.diagonal(context.shape, k, context.dtype, "T_eye")
+    return topi.tensor.diagonal(context.shape, k, context.dtype, "T_eye")
 
 
 @op()
@@ -207,7 +205,7 @@ def _(
 
 @eye_like.compute()
 def _(context: ComputeContext, x: te.Tensor, k: PrimExpr, dtype: DataType | None) -> te.Tensor:
-    return tensor.diagonal(context.shape, k, context.dtype, "T_eye_like")
+    return topi.tensor.diagonal(context.shape, k, context.dtype, "T_eye_like")
 
 
 for _operator in (arange, eye):
@@ -267,16 +265,16 @@ def _(
     dtype: DataType,
 ) -> te.Tensor:  # fmt: skip
     double = DataType("float64")
-    size = element.converted(window_size, double)
-    period = element.maximum(size if periodic else size - 1.0, prim.const(1.0, double))
+    size = te.element.converted(window_size, double)
+    period = te.element.maximum(size if periodic else size - 1.0, prim.const(1.0, double))
 
     def at(ax0: PrimExpr) -> PrimExpr:
-        step = element.converted(ax0, double) / period
+        step = te.element.converted(ax0, double) / period
         found = float(alpha) - FUNCTIONS["cos"](step * (2 * math.pi)) * float(beta)
-        whole = element.select(size <= 1.0, prim.const(1.0, double), found)
-        return element.converted(whole, dtype)
+        whole = te.element.select(size <= 1.0, prim.const(1.0, double), found)
+        return te.element.converted(whole, dtype)
 
-    made: te.Tensor = compute(context.shape, at, name="T_hamming_window")
+    made: te.Tensor = te.compute(context.shape, at, name="T_hamming_window")
     return made
 
 

@@ -23,7 +23,7 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     tensor_of,
 )
-from relaxscript.te import topi
+from relaxscript.opdef.tensor_expressions import topi
 
 from .gradients import R, cast_like, reshape_like
 from .numeric import accumulator

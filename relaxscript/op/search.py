@@ -36,7 +36,7 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
-from relaxscript.te import element, topi
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .gradients import R, known_dims, known_rank, length_of, undo_broadcast
 
@@ -70,7 +70,7 @@ def _(
     return tensor_of(dims, dtype, vdevice, rank)
 
 
-compute_elements(where, element.select)
+compute_elements(where, lambda condition, a, b: te.element.select(condition, a, b))
 where.layout_rule(follow)
 
 

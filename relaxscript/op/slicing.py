@@ -48,9 +48,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import topi
-from relaxscript.te.topi.slicing import Slice, first_of, sliced
 
 from .gradients import R, add_at, fields_of, known_dims, numbers_below
 
@@ -299,9 +298,9 @@ def _(
     parts = {}
     for index, axis in enumerate(axes_in(list(map(int, axes)), x.ndim)):
         step = 1 if strides is None else int(strides[index])
-        start = first_of(x.shape[axis], begin[index], step, assume_inbound)
-        parts[axis] = Slice(start, step)
-    return sliced(x, context.shape, parts)
+        start = topi.slicing.first_of(x.shape[axis], begin[index], step, assume_inbound)
+        parts[axis] = topi.slicing.Slice(start, step)
+    return topi.slicing.sliced(x, context.shape, parts)
 
 
 @strided_slice.gradient

@@ -19,15 +19,7 @@ from relaxscript.ir.relax import Expr
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.opdef.families import reduction
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.te import Tensor
-from relaxscript.te.topi import reduction as topi
-from relaxscript.te.topi.moments import (
-    centred,
-    mean_over,
-    mean_square_over,
-    tensor_of,
-    wide_elements,
-)
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .gradients import R, broadcast_like, count_along, known_dims, known_rank, restore_axes
 from .moments import moments
@@ -102,30 +94,34 @@ def _min(x: Any, axes: _Axes, keepdims: bool) -> Any:
 # ---------------------------------------------------------------- loops
 
 
-def _mean_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    element = wide_elements(x, topi.accumulator(x.dtype))
-    axes = topi.axes_of("R.mean", x, axis)
-    return topi.rounded(mean_over(x.shape, axes, element, f"{x.name}_red", keepdims), x.dtype)
+def _mean_of(x: te.Tensor, axis: Any, keepdims: bool) -> te.Tensor:
+    element = topi.moments.wide_elements(x, topi.reduction.accumulator(x.dtype))
+    axes = topi.reduction.axes_of("R.mean", x, axis)
+    return topi.reduction.rounded(
+        topi.moments.mean_over(x.shape, axes, element, f"{x.name}_red", keepdims), x.dtype
+    )
 
 
-def _wide_variance(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    element = wide_elements(x, topi.accumulator(x.dtype))
-    axes = topi.axes_of("R.variance", x, axis)
-    apart = centred(element, mean_over(x.shape, axes, element, f"{x.name}_red"))
-    return mean_square_over(x.shape, axes, apart, f"{x.name}_red", keepdims)
+def _wide_variance(x: te.Tensor, axis: Any, keepdims: bool) -> te.Tensor:
+    element = topi.moments.wide_elements(x, topi.reduction.accumulator(x.dtype))
+    axes = topi.reduction.axes_of("R.variance", x, axis)
+    apart = topi.moments.centred(
+        element, topi.moments.mean_over(x.shape, axes, element, f"{x.name}_red")
+    )
+    return topi.moments.mean_square_over(x.shape, axes, apart, f"{x.name}_red", keepdims)
 
 
-def _variance_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    return topi.rounded(_wide_variance(x, axis, keepdims), x.dtype)
+def _variance_of(x: te.Tensor, axis: Any, keepdims: bool) -> te.Tensor:
+    return topi.reduction.rounded(_wide_variance(x, axis, keepdims), x.dtype)
 
 
-def _std_of(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def _std_of(x: te.Tensor, axis: Any, keepdims: bool) -> te.Tensor:
     variance = _wide_variance(x, axis, keepdims)
 
     def root(at: Any) -> Any:
         return cast(FUNCTIONS["sqrt"](variance[tuple(at)]), x.dtype)
 
-    return tensor_of(variance.shape, root, "T_sqrt")
+    return topi.moments.tensor_of(variance.shape, root, "T_sqrt")
 
 
 def _mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -137,14 +133,19 @@ def _root_mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.sqrt(_mean_square(x, axis, keepdims))
 
 
+def _of_topi(name: str) -> Callable[..., Any]:
+    """The function of that name in topi, looked up when it is called."""
+    return lambda x, axis, keepdims: getattr(topi, name)(x, axis, keepdims)
+
+
 # The bounds are for few elements. Floats of 64 bits have no wider accumulator: of them each further
 # element adds half a unit, where they are added up in another order.
 # fmt: off
 # ruff: noqa: E501
-sum      = reduction("sum",      "number", _round_results(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.", te=topi.sum,  sums=4)
-prod     = reduction("prod",     "number", _round_results(_prod),     "The product along `axis` (all axes where None), 1 of nothing.", te=topi.prod, ulp=4)
-max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.", te=topi.max)
-min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.", te=topi.min)
+sum      = reduction("sum",      "number", _round_results(_sum),      "The sum along `axis` (all axes where None), 0 of nothing.", te=_of_topi("sum"),  sums=4)
+prod     = reduction("prod",     "number", _round_results(_prod),     "The product along `axis` (all axes where None), 1 of nothing.", te=_of_topi("prod"), ulp=4)
+max      = reduction("max",      "any",    _max,      "The largest along `axis` (all axes where None); NaN if there is one, the least value of the dtype of nothing.", te=_of_topi("max"))
+min      = reduction("min",      "any",    _min,      "The smallest along `axis` (all axes where None); NaN if there is one, the greatest value of the dtype of nothing.", te=_of_topi("min"))
 mean     = reduction("mean",     "float",  _round_results(_mean),     "The mean along `axis` (all axes where None), NaN of nothing.", te=_mean_of, sums=4)
 variance = reduction("variance", "float",  _round_results(_variance), "The variance of the population along `axis` (all axes where None).", te=_variance_of, sums=4, terms=_mean_square)
 std      = reduction("std",      "float",  _round_results(_std),      "The standard deviation of the population along `axis` (all axes where None).", te=_std_of, sums=4, terms=_root_mean_square)

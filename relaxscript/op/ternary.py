@@ -18,8 +18,8 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import element
 
 from .gradients import of_elements
 
@@ -65,7 +65,7 @@ def _require_one_rank(operands: dict[str, TensorStructInfo]) -> None:
             )
 
 
-compute_elements(ewise_fma, element.multiply_add)
+compute_elements(ewise_fma, lambda a, b, c: te.element.multiply_add(a, b, c))
 
 
 ewise_fma.gradient(of_elements(lambda g, a, b, c, y: (g * b, g * a, g)))

@@ -21,7 +21,7 @@ from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
 from relaxscript.opdef.shapes import require_dtype
-from relaxscript.te import element, scalar
+from relaxscript.opdef.tensor_expressions import te
 
 from .error_function import erf as error_function
 from .gradients import R, constant, of_element
@@ -45,37 +45,37 @@ def _rsqrt(x: Any) -> Any:
 
 # fmt: off
 # ruff: noqa: E501
-abs         = unary("abs",         "number", np.abs,                  "The distance from 0; that of the smallest integer wraps around.", "abs", te=element.absolute, grad=of_element(lambda g, x, y: g * R.sign(x)))
-acos        = unary("acos",        "float",  np.arccos,               "The arc cosine, in radians from 0 to pi.", te=scalar.acos, ulp=4, grad=of_element(lambda g, x, y: -g * R.rsqrt(1.0 - R.square(x))))
-acosh       = unary("acosh",       "float",  np.arccosh,              "The inverse hyperbolic cosine.", te=scalar.acosh, ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(R.square(x) - 1.0)))
-asin        = unary("asin",        "float",  np.arcsin,               "The arc sine, in radians from -pi/2 to pi/2.", te=scalar.asin, ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(1.0 - R.square(x))))
-asinh       = unary("asinh",       "float",  np.arcsinh,              "The inverse hyperbolic sine.", te=scalar.asinh, ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(R.square(x) + 1.0)))
-atan        = unary("atan",        "float",  np.arctan,               "The arc tangent, in radians from -pi/2 to pi/2.", te=scalar.atan, ulp=4, grad=of_element(lambda g, x, y: g / (R.square(x) + 1.0)))
-atanh       = unary("atanh",       "float",  np.arctanh,              "The inverse hyperbolic tangent.", te=scalar.atanh, ulp=4, grad=of_element(lambda g, x, y: g / (1.0 - R.square(x))))
-bitwise_not = unary("bitwise_not", "bits",   np.bitwise_not,          "Every bit inverted.", "~", te=element.bitwise_not)
-ceil        = unary("ceil",        "number", floats_only(np.ceil),    "Rounded up to an integer.", te=scalar.ceil, grad=constant)
-cos         = unary("cos",         "float",  np.cos,                  "The cosine of an angle in radians.", te=scalar.cos, ulp=4, grad=of_element(lambda g, x, y: -g * R.sin(x)))
-cosh        = unary("cosh",        "float",  np.cosh,                 "The hyperbolic cosine.", te=scalar.cosh, ulp=4, grad=of_element(lambda g, x, y: g * R.sinh(x)))
-erf         = unary("erf",         "float",  error_function,          "The Gauss error function, within 2 units in the last place.", te=scalar.erf, ulp=3, grad=of_element(lambda g, x, y: g * R.exp(-R.square(x)) * _TWO_OVER_SQRT_PI))
-exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.", te=scalar.exp, ulp=3, grad=of_element(lambda g, x, y: g * y))
-floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to an integer.", te=scalar.floor, grad=constant)
-log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.", te=scalar.log, ulp=4, grad=of_element(lambda g, x, y: g / x))
-logical_not = unary("logical_not", "bool",   np.logical_not,          "True where `x` is false.", "not", te=element.logical_not)
-negative    = unary("negative",    "number", np.negative,             "`-x`; integers wrap around.", "unary -", te=element.negative, grad=of_element(lambda g, x, y: -g))
-round       = unary("round",       "number", floats_only(np.rint),    "Rounded to the nearest integer, halves to the even one.", te=scalar.nearbyint, grad=constant)
-rsqrt       = unary("rsqrt",       "float",  _rsqrt,                  "1 divided by the square root.", te=element.rsqrt, grad=of_element(lambda g, x, y: g * y * y * y * -0.5))
-sigmoid     = unary("sigmoid",     "float",  logistic,                "The logistic function 1 / (1 + exp(-x)).", te=element.sigmoid, ulp=5, grad=of_element(lambda g, x, y: g * y * (1.0 - y)))
-sign        = unary("sign",        "number", np.sign,                 "-1, 0 or 1 as `x` is below, at or above 0; NaN of NaN.", te=element.sign, grad=constant)
-sin         = unary("sin",         "float",  np.sin,                  "The sine of an angle in radians.", te=scalar.sin, ulp=4, grad=of_element(lambda g, x, y: g * R.cos(x)))
-sinh        = unary("sinh",        "float",  np.sinh,                 "The hyperbolic sine.", te=scalar.sinh, ulp=4, grad=of_element(lambda g, x, y: g * R.cosh(x)))
-square      = unary("square",      "number", np.square,               "`x * x`; integers wrap around.", te=element.square, grad=of_element(lambda g, x, y: g * x * 2.0))
-sqrt        = unary("sqrt",        "float",  np.sqrt,                 "The square root; NaN of negative numbers.", te=scalar.sqrt, grad=of_element(lambda g, x, y: g * 0.5 / y))
-tan         = unary("tan",         "float",  np.tan,                  "The tangent of an angle in radians.", te=scalar.tan, ulp=4, grad=of_element(lambda g, x, y: g * (R.square(y) + 1.0)))
-tanh        = unary("tanh",        "float",  np.tanh,                 "The hyperbolic tangent.", te=scalar.tanh, ulp=4, grad=of_element(lambda g, x, y: g * (1.0 - R.square(y))))
-trunc       = unary("trunc",       "number", floats_only(np.trunc),   "Rounded towards 0 to an integer.", te=scalar.trunc, grad=constant)
-isfinite    = unary("isfinite",    "number", np.isfinite,             "True where `x` is neither infinite nor NaN.", result=_BOOL, te=scalar.isfinite)
-isinf       = unary("isinf",       "number", np.isinf,                "True where `x` is infinite.",                 result=_BOOL, te=scalar.isinf)
-isnan       = unary("isnan",       "number", np.isnan,                "True where `x` is NaN.",                      result=_BOOL, te=scalar.isnan)
+abs         = unary("abs",         "number", np.abs,                  "The distance from 0; that of the smallest integer wraps around.", "abs", te=lambda x: te.element.absolute(x), grad=of_element(lambda g, x, y: g * R.sign(x)))
+acos        = unary("acos",        "float",  np.arccos,               "The arc cosine, in radians from 0 to pi.", te=lambda x: te.acos(x), ulp=4, grad=of_element(lambda g, x, y: -g * R.rsqrt(1.0 - R.square(x))))
+acosh       = unary("acosh",       "float",  np.arccosh,              "The inverse hyperbolic cosine.", te=lambda x: te.acosh(x), ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(R.square(x) - 1.0)))
+asin        = unary("asin",        "float",  np.arcsin,               "The arc sine, in radians from -pi/2 to pi/2.", te=lambda x: te.asin(x), ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(1.0 - R.square(x))))
+asinh       = unary("asinh",       "float",  np.arcsinh,              "The inverse hyperbolic sine.", te=lambda x: te.asinh(x), ulp=4, grad=of_element(lambda g, x, y: g * R.rsqrt(R.square(x) + 1.0)))
+atan        = unary("atan",        "float",  np.arctan,               "The arc tangent, in radians from -pi/2 to pi/2.", te=lambda x: te.atan(x), ulp=4, grad=of_element(lambda g, x, y: g / (R.square(x) + 1.0)))
+atanh       = unary("atanh",       "float",  np.arctanh,              "The inverse hyperbolic tangent.", te=lambda x: te.atanh(x), ulp=4, grad=of_element(lambda g, x, y: g / (1.0 - R.square(x))))
+bitwise_not = unary("bitwise_not", "bits",   np.bitwise_not,          "Every bit inverted.", "~", te=lambda x: te.element.bitwise_not(x))
+ceil        = unary("ceil",        "number", floats_only(np.ceil),    "Rounded up to an integer.", te=lambda x: te.ceil(x), grad=constant)
+cos         = unary("cos",         "float",  np.cos,                  "The cosine of an angle in radians.", te=lambda x: te.cos(x), ulp=4, grad=of_element(lambda g, x, y: -g * R.sin(x)))
+cosh        = unary("cosh",        "float",  np.cosh,                 "The hyperbolic cosine.", te=lambda x: te.cosh(x), ulp=4, grad=of_element(lambda g, x, y: g * R.sinh(x)))
+erf         = unary("erf",         "float",  error_function,          "The Gauss error function, within 2 units in the last place.", te=lambda x: te.erf(x), ulp=3, grad=of_element(lambda g, x, y: g * R.exp(-R.square(x)) * _TWO_OVER_SQRT_PI))
+exp         = unary("exp",         "float",  np.exp,                  "e to the power of `x`.", te=lambda x: te.exp(x), ulp=3, grad=of_element(lambda g, x, y: g * y))
+floor       = unary("floor",       "number", floats_only(np.floor),   "Rounded down to an integer.", te=lambda x: te.floor(x), grad=constant)
+log         = unary("log",         "float",  np.log,                  "The natural logarithm; NaN of negative numbers.", te=lambda x: te.log(x), ulp=4, grad=of_element(lambda g, x, y: g / x))
+logical_not = unary("logical_not", "bool",   np.logical_not,          "True where `x` is false.", "not", te=lambda x: te.element.logical_not(x))
+negative    = unary("negative",    "number", np.negative,             "`-x`; integers wrap around.", "unary -", te=lambda x: te.element.negative(x), grad=of_element(lambda g, x, y: -g))
+round       = unary("round",       "number", floats_only(np.rint),    "Rounded to the nearest integer, halves to the even one.", te=lambda x: te.nearbyint(x), grad=constant)
+rsqrt       = unary("rsqrt",       "float",  _rsqrt,                  "1 divided by the square root.", te=lambda x: te.element.rsqrt(x), grad=of_element(lambda g, x, y: g * y * y * y * -0.5))
+sigmoid     = unary("sigmoid",     "float",  logistic,                "The logistic function 1 / (1 + exp(-x)).", te=lambda x: te.element.sigmoid(x), ulp=5, grad=of_element(lambda g, x, y: g * y * (1.0 - y)))
+sign        = unary("sign",        "number", np.sign,                 "-1, 0 or 1 as `x` is below, at or above 0; NaN of NaN.", te=lambda x: te.element.sign(x), grad=constant)
+sin         = unary("sin",         "float",  np.sin,                  "The sine of an angle in radians.", te=lambda x: te.sin(x), ulp=4, grad=of_element(lambda g, x, y: g * R.cos(x)))
+sinh        = unary("sinh",        "float",  np.sinh,                 "The hyperbolic sine.", te=lambda x: te.sinh(x), ulp=4, grad=of_element(lambda g, x, y: g * R.cosh(x)))
+square      = unary("square",      "number", np.square,               "`x * x`; integers wrap around.", te=lambda x: te.element.square(x), grad=of_element(lambda g, x, y: g * x * 2.0))
+sqrt        = unary("sqrt",        "float",  np.sqrt,                 "The square root; NaN of negative numbers.", te=lambda x: te.sqrt(x), grad=of_element(lambda g, x, y: g * 0.5 / y))
+tan         = unary("tan",         "float",  np.tan,                  "The tangent of an angle in radians.", te=lambda x: te.tan(x), ulp=4, grad=of_element(lambda g, x, y: g * (R.square(y) + 1.0)))
+tanh        = unary("tanh",        "float",  np.tanh,                 "The hyperbolic tangent.", te=lambda x: te.tanh(x), ulp=4, grad=of_element(lambda g, x, y: g * (1.0 - R.square(y))))
+trunc       = unary("trunc",       "number", floats_only(np.trunc),   "Rounded towards 0 to an integer.", te=lambda x: te.trunc(x), grad=constant)
+isfinite    = unary("isfinite",    "number", np.isfinite,             "True where `x` is neither infinite nor NaN.", result=_BOOL, te=lambda x: te.isfinite(x))
+isinf       = unary("isinf",       "number", np.isinf,                "True where `x` is infinite.",                 result=_BOOL, te=lambda x: te.isinf(x))
+isnan       = unary("isnan",       "number", np.isnan,                "True where `x` is NaN.",                      result=_BOOL, te=lambda x: te.isnan(x))
 # fmt: on
 
 
@@ -102,7 +102,7 @@ def _(context: InferContext, x: TensorStructInfo, min: StructInfo, max: StructIn
     return x
 
 
-compute_elements(clip, element.clip)
+compute_elements(clip, lambda x, low, high: te.element.clip(x, low, high))
 
 
 @clip.layout_rule

@@ -27,11 +27,10 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.tir_compute import ProducerLoad
 from relaxscript.ir.walk import walk
-from relaxscript.te.compute import placeholder
-from relaxscript.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
 from .compute import ComputeContext
 from .context import DeferredCheck, InferContext
+from .tensor_expressions import te
 from .traits import Trait
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ def infer_distributed(operator: Operator, call: Call, context: InferContext) -> 
 class _Source(NamedTuple):
     """An axis of an operand: the placeholder that stands for it, and where the operand lies."""
 
-    tensor: Tensor
+    tensor: te.Tensor
     placement: Placement | None
 
 
@@ -207,7 +206,7 @@ def _images(
     return [_images_in(output, placed, context) for output in outputs]
 
 
-def _images_in(output: Tensor, placed: dict[int, Placement], context: InferContext) -> _Images:
+def _images_in(output: te.Tensor, placed: dict[int, Placement], context: InferContext) -> _Images:
     found: dict[int, dict[int, int]] = {key: {} for key in placed}
     for (tensor, axis), image in _axes(output, {}).items():
         if id(tensor) not in placed or image is None:
@@ -217,10 +216,10 @@ def _images_in(output: Tensor, placed: dict[int, Placement], context: InferConte
     return [(placed[key], axes) for key, axes in found.items()]
 
 
-_Axes = dict[tuple[Tensor, int], "int | None"]
+_Axes = dict[tuple["te.Tensor", int], "int | None"]
 
 
-def _axes(tensor: Tensor, known: dict[Tensor, _Axes]) -> _Axes:
+def _axes(tensor: te.Tensor, known: dict[te.Tensor, _Axes]) -> _Axes:
     """The axes of placeholders that a tensor is made of: each with the axis that is its image.
 
     None where there is no such, or not everywhere in the tensor.
@@ -229,12 +228,12 @@ def _axes(tensor: Tensor, known: dict[Tensor, _Axes]) -> _Axes:
     if found is not None:
         return found
     found = known[tensor] = {}
-    if isinstance(tensor.op, PlaceholderOp):
+    if isinstance(tensor.op, te.PlaceholderOp):
         found.update({(tensor, axis): axis for axis in range(tensor.ndim)})
-    elif isinstance(tensor.op, ComputeOp):
+    elif isinstance(tensor.op, te.ComputeOp):
         places = {axis.var: place for place, axis in enumerate(tensor.op.axis)}
         for load in walk(tensor.op.body[tensor.value_index]):
-            if isinstance(load, ProducerLoad) and isinstance(load.producer, Tensor):
+            if isinstance(load, ProducerLoad) and isinstance(load.producer, te.Tensor):
                 for source, through in _axes(load.producer, known).items():
                     index = None if through is None else load.indices[through]
                     image = places.get(index) if isinstance(index, Var) else None
@@ -269,7 +268,7 @@ def _argument(value: Any, context: InferContext, sources: list[_Source]) -> Any:
     placement = info.placement if isinstance(info, DTensorStructInfo) else None
     match global_view(info):
         case TensorStructInfo(dims=tuple(dims), dtype=dtype) if not dtype.is_void:
-            made = placeholder(dims, dtype, f"x{len(sources)}")
+            made = te.placeholder(dims, dtype, f"x{len(sources)}")
             sources.append(_Source(made, placement))
             return made
         case TupleStructInfo(fields):

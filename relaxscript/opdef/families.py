@@ -15,8 +15,6 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructInfo
-from relaxscript.te.topi.broadcast import elements
-from relaxscript.te.topi.tag import BROADCAST, ELEMWISE
 
 from .compute import ComputeContext
 from .context import InferContext
@@ -35,6 +33,7 @@ from .shapes import (
     same_dims,
     tensor_of,
 )
+from .tensor_expressions import topi
 from .traits import Trait
 
 __all__ = [
@@ -76,8 +75,8 @@ def compute_elements(
     @operator.compute(ulp=ulp, sums=sums)
     def rule(context: ComputeContext, *operands: Any, **attributes: Any) -> Any:
         given = functools.partial(te, **attributes) if attributes else te
-        tag = BROADCAST if len(operands) > 1 else ELEMWISE
-        return elements(context.shape, given, operands, name, tag)
+        tag = topi.tag.BROADCAST if len(operands) > 1 else topi.tag.ELEMWISE
+        return topi.broadcast.elements(context.shape, given, operands, name, tag)
 
 
 def _differentiate(operator: Operator, accepts: str, grad: _Meaning | None) -> None:

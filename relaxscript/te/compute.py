@@ -323,11 +323,6 @@ def extern(
     return list(made.outputs) if several and len(shapes) > 1 else made.output(0)
 
 
-def load(buffer: Buffer, *indices: Any) -> PrimExpr:
-    """The element of a buffer, in the statements of `extern`."""
-    return prim.BufferLoad(buffer, indices)
-
-
 def _given_buffers(buffers: Any) -> list[Buffer]:
     if buffers is None:
         return []

@@ -18,14 +18,15 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Select, as_scalar, cast, const
 from relaxscript.ir.prim_operators import BUILDERS
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else, match_operands
+from relaxscript.ir.tir import Buffer
 
 __all__ = [
     "absolute", "add", "atan2", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clip",
     "divide", "equal", "expm1", "floor_divide", "floor_mod", "greater", "greater_equal",
-    "left_shift", "less", "less_equal", "log_add_exp", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logistic", "maximum", "minimum", "mod", "multiply", "multiply_add", "negative",
-    "not_equal", "one", "power", "right_shift", "rsqrt", "select", "sigmoid", "sign", "square",
-    "subtract", "widen", "zero",
+    "left_shift", "less", "less_equal", "load", "log_add_exp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logistic", "maximum", "minimum", "mod", "multiply",
+    "multiply_add", "negative", "not_equal", "one", "power", "right_shift", "rsqrt", "select",
+    "sigmoid", "sign", "square", "subtract", "widen", "zero",
 ]  # fmt: skip
 
 _FLOAT32, _FLOAT64 = DataType("float32"), DataType("float64")
@@ -54,6 +55,11 @@ def select(condition: Any, x: Any, y: Any) -> PrimExpr:
     """`x` where the condition holds, else `y`; both may be evaluated."""
     yes, no = match_operands("Select", ("x", "y"), x, y)
     return Select.make(condition, yes, no)
+
+
+def load(buffer: Buffer, *indices: Any) -> PrimExpr:
+    """The element of a buffer, in the statements of `extern`."""
+    return prim.BufferLoad(buffer, indices)
 
 
 def converted(e: PrimExpr, dtype: DataType) -> PrimExpr:

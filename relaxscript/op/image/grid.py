@@ -34,9 +34,8 @@ from relaxscript.opdef.shapes import (
     require_inside,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.image.grid import CUBIC_ALPHA, METHODS, PADDINGS, affine_places, sampled
 
 from .grid_gradients import sampled_gradients
 from .interpolation import cubic_weights, linear_weights, weighted
@@ -117,7 +116,9 @@ def _taps(place: Any, size: int, method: str, padding: str, aligned: bool) -> tu
         return [np.rint(place)], [np.ones(place.shape)]
     first = np.floor(place)
     between = np.where(np.isfinite(place), place - first, 0)
-    weights = cubic_weights(between, CUBIC_ALPHA) if cubic else linear_weights(between)
+    weights = (
+        cubic_weights(between, topi.image.grid.CUBIC_ALPHA) if cubic else linear_weights(between)
+    )
     around = [first + offset for offset in ((-1, 0, 1, 2) if cubic else (0, 1))]
     if cubic:
         around = [_inside(index, size, padding, aligned) for index in around]
@@ -141,23 +142,25 @@ def _inside(place: Any, size: int, padding: str, aligned: bool) -> Any:
 @grid_sample.compute()
 def _(
     context: ComputeContext,
-    data: TETensor,
-    grid: TETensor,
+    data: te.Tensor,
+    grid: te.Tensor,
     method: str,
     layout: str,
     padding_mode: str,
     align_corners: bool,
-) -> TETensor:
+) -> te.Tensor:
     order = read_layout("layout", layout, "NCDHW" if "D" in layout else "NCHW")
-    made: TETensor = sampled(data, grid, order, context.shape, method, padding_mode, align_corners)
+    made: te.Tensor = topi.image.grid.sampled(
+        data, grid, order, context.shape, method, padding_mode, align_corners
+    )
     return made
 
 
 @grid_sample.attribute_rule
 def _(method: str, layout: str, padding_mode: str, align_corners: bool) -> None:
     for name, value, known in (
-        ("method", method, METHODS),
-        ("padding_mode", padding_mode, PADDINGS),
+        ("method", method, topi.image.grid.METHODS),
+        ("padding_mode", padding_mode, topi.image.grid.PADDINGS),
     ):
         if value not in known:
             listed = ", ".join(f'"{item}"' for item in known)
@@ -255,8 +258,8 @@ def _coordinates(size: int, aligned: bool) -> Any:
 
 
 @affine_grid.compute()
-def _(context: ComputeContext, data: TETensor, size: Any, align_corners: bool) -> TETensor:
-    made: TETensor = affine_places(data, context.shape, align_corners)
+def _(context: ComputeContext, data: te.Tensor, size: Any, align_corners: bool) -> te.Tensor:
+    made: te.Tensor = topi.image.grid.affine_places(data, context.shape, align_corners)
     return made
 
 

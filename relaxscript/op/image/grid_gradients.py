@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.op.gradients import R, known_dims, length_of, numbers_below
-from relaxscript.te.topi.image.grid import CUBIC_ALPHA
+from relaxscript.opdef.tensor_expressions import topi
 
 __all__ = ["sampled_gradients"]
 
@@ -113,7 +113,7 @@ def _inside(place: Expr, size: Expr, padding: str, aligned: bool) -> tuple[Expr,
 
 def _cubic(t: Expr) -> list[Any]:
     """The weights of the four elements around a place."""
-    a, t2, t3 = CUBIC_ALPHA, t * t, t * t * t
+    a, t2, t3 = topi.image.grid.CUBIC_ALPHA, t * t, t * t * t
     return [
         (t3 - t2 * 2.0 + t) * a,
         t3 * (a + 2) - t2 * (a + 3) + 1.0,
@@ -124,7 +124,7 @@ def _cubic(t: Expr) -> list[Any]:
 
 def _cubic_slopes(t: Expr) -> list[Any]:
     """The slopes of these weights."""
-    a, t2 = CUBIC_ALPHA, t * t
+    a, t2 = topi.image.grid.CUBIC_ALPHA, t * t
     return [
         (t2 * 3.0 - t * 4.0 + 1.0) * a,
         t2 * (3 * (a + 2)) - t * (2 * (a + 3)),

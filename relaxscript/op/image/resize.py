@@ -31,9 +31,8 @@ from relaxscript.opdef.shapes import (
     require_result_dtype,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.image.resize import METHODS, Resizing, resized
 
 from .interpolation import cubic_weights, linear_weights, rounded, weighted
 
@@ -257,7 +256,7 @@ def _declare(operator: Operator, axes: int) -> None:
     def alone(
         method: str, coordinate_transformation_mode: str, rounding_method: str, **others: Any
     ) -> None:
-        _require_one("method", method, METHODS)
+        _require_one("method", method, topi.image.resize.METHODS)
         mode = coordinate_transformation_mode
         _require_one("coordinate_transformation_mode", mode, _MODES)
         _require_one("rounding_method", rounding_method, _ROUNDINGS)
@@ -265,9 +264,11 @@ def _declare(operator: Operator, axes: int) -> None:
         _require_roi(others["roi"], mode, axes)
 
     @operator.compute()
-    def loops(context: ComputeContext, data: TETensor, size: Any, **given: Any) -> Any:
+    def loops(context: ComputeContext, data: te.Tensor, size: Any, **given: Any) -> Any:
         order = read_layout("layout", given["layout"], letters)
-        return resized(data, order, context.shape, _resizing(given), context.dtype)
+        return topi.image.resize.resized(
+            data, order, context.shape, _resizing(given), context.dtype
+        )
 
     @operator.infer_call_rule
     def rule(context: InferContext, call: Call) -> StructInfo:
@@ -276,10 +277,10 @@ def _declare(operator: Operator, axes: int) -> None:
         return _infer(context, data, size, given, letters)
 
 
-def _resizing(given: dict[str, Any]) -> Resizing:
+def _resizing(given: dict[str, Any]) -> topi.image.resize.Resizing:
     """The attributes of a resizing, as its loops take them."""
     mode = given["coordinate_transformation_mode"]
-    return Resizing(
+    return topi.image.resize.Resizing(
         given["roi"] or (), given["method"], mode, _rounding(given["rounding_method"], mode),
         given["cubic_alpha"], given["cubic_exclude"], given["extrapolation_value"],
     )  # fmt: skip

@@ -38,9 +38,8 @@ from relaxscript.opdef.shapes import (
     require_equal,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te.topi import transpose
-from relaxscript.te.topi.transform import with_new_axes, without_axes as squeezed
 
 __all__ = ["expand_dims", "permute_dims", "squeeze"]
 
@@ -81,7 +80,7 @@ def _(
 
 @permute_dims.compute()
 def _(context: ComputeContext, x: Any, axes: tuple[int, ...] | None = None) -> Any:
-    return transpose(x, axes)
+    return topi.transpose(x, axes)
 
 
 @permute_dims.layout_rule
@@ -121,7 +120,7 @@ def _(context: InferContext, x: TensorStructInfo, axis: tuple[int, ...]) -> Stru
 
 @expand_dims.compute()
 def _(context: ComputeContext, x: Any, axis: tuple[int, ...]) -> Any:
-    return with_new_axes(x, axes_in(axis, x.ndim, extra=len(axis)))
+    return topi.transform.with_new_axes(x, axes_in(axis, x.ndim, extra=len(axis)))
 
 
 @expand_dims.layout_rule
@@ -203,7 +202,7 @@ def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None) -> InferLa
 @squeeze.compute()
 def _(context: ComputeContext, x: Any, axis: tuple[int, ...] | None = None) -> Any:
     if axis is not None:
-        return squeezed(x, axes_in(axis, x.ndim))
+        return topi.transform.without_axes(x, axes_in(axis, x.ndim))
     # Of all axes those are left that the result has: there every size is none that is 1.
     left = [any(prove_equal(size, dim) is YES for dim in context.shape) for size in x.shape]
-    return squeezed(x, [index for index, stays in enumerate(left) if not stays])
+    return topi.transform.without_axes(x, [index for index, stays in enumerate(left) if not stays])

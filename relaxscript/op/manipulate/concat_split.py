@@ -45,9 +45,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import topi
-from relaxscript.te.topi.joining import parts_of
 
 __all__ = ["concat", "split", "stack"]
 
@@ -303,7 +302,7 @@ def _(
     else:
         # A section that has elements begins before the end.
         starts = [simplify(prim.Mul.make(lengths[0], number(k))) for k in range(len(lengths))]
-    return parts_of(x, place, starts, lengths)
+    return topi.joining.parts_of(x, place, starts, lengths)
 
 
 split.layout_rule(along_axis)

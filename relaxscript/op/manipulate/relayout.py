@@ -35,9 +35,8 @@ from relaxscript.opdef.shapes import (
     require_inside,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te
 from relaxscript.opdef.traits import Trait
-from relaxscript.te.compute import extern, load
-from relaxscript.te.element import converted as element_of
 from relaxscript.tir_builder import TIRBuilder
 
 __all__ = ["layout_transform"]
@@ -137,7 +136,9 @@ def _(
 def _(
     context: ComputeContext, x: Any, pad_value: Any, index_map: IndexMap, **separators: Any
 ) -> Any:
-    padding = prim.const(0, x.dtype) if pad_value is None else element_of(pad_value, x.dtype)
+    padding = (
+        prim.const(0, x.dtype) if pad_value is None else te.element.converted(pad_value, x.dtype)
+    )
 
     def statements(ins: Sequence[Buffer], outs: Sequence[Buffer]) -> Stmt:
         tb = TIRBuilder(rooted=False)
@@ -145,7 +146,7 @@ def _(
         def move(i: Sequence[PrimExpr]) -> None:
             own = {v: prim.cast(k, v.dtype) for v, k in zip(index_map.initial_indices, i)}
             at = [substitute(e, own) for e in index_map.final_indices]
-            tb.store(outs[0], at, load(ins[0], *i))
+            tb.store(outs[0], at, te.element.load(ins[0], *i))
 
         with tb.grid(*context.shape) as at:
             tb.store(outs[0], at, padding)
@@ -156,7 +157,7 @@ def _(
             move(())
         return tb.body()
 
-    return extern(context.shape, [x], statements, name="te_layout_transform", dtype=x.dtype)
+    return te.extern(context.shape, [x], statements, name="te_layout_transform", dtype=x.dtype)
 
 
 @layout_transform.gradient

@@ -32,8 +32,8 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.runtime.values import prim_dtype, prim_value
-from relaxscript.te import topi
 
 __all__ = ["meshgrid", "one_hot", "repeat", "tile"]
 

@@ -19,7 +19,7 @@ from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, de
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of
-from relaxscript.te.compute import compute
+from relaxscript.opdef.tensor_expressions import te
 
 __all__ = ["roll"]
 
@@ -92,7 +92,7 @@ def _(context: ComputeContext, x: Any, shift: Any, axis: tuple[int, ...] | None)
         return x[tuple(at)]  # type: ignore[no-any-return]
 
     names = [f"ax{place}" for place in range(ndim)]
-    return compute(x.shape, element, name="T_roll", tag="injective", varargs_names=names)
+    return te.compute(x.shape, element, name="T_roll", tag="injective", varargs_names=names)
 
 
 def _moved(index: PrimExpr, shift: int, size: PrimExpr) -> PrimExpr:

@@ -40,8 +40,8 @@ from relaxscript.opdef.shapes import (
     same_dims,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te.topi.transform import injective, reshaped
 
 __all__ = ["broadcast_to", "flatten", "reshape"]
 
@@ -176,7 +176,7 @@ def _(context: InferContext, call: Call) -> StructInfo:
 
 @reshape.compute()
 def _(context: ComputeContext, x: Any, shape: Any) -> Any:
-    return reshaped(x, context.shape)
+    return topi.transform.reshaped(x, context.shape)
 
 
 def _same_info(x: TensorStructInfo, dims: tuple[PrimExpr, ...]) -> TensorStructInfo:
@@ -230,7 +230,7 @@ def _(context: InferContext, x: TensorStructInfo) -> StructInfo:
 
 @flatten.compute()
 def _(context: ComputeContext, x: Any) -> Any:
-    return reshaped(x, context.shape, "T_flatten")
+    return topi.transform.reshaped(x, context.shape, "T_flatten")
 
 
 @flatten.gradient
@@ -280,7 +280,7 @@ def _(context: ComputeContext, x: Any, shape: Any) -> Any:
     def element(*i: Any) -> Any:
         return x[tuple(ZERO if same_dim(d, ONE) else k for d, k in zip(x.shape, i[front:]))]
 
-    return injective(context.shape, element, "T_broadcast_to")
+    return topi.transform.injective(context.shape, element, "T_broadcast_to")
 
 
 @broadcast_to.gradient

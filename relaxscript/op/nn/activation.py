@@ -22,7 +22,7 @@ from relaxscript.opdef.layout import along_axis, follow
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import Tensor
 from relaxscript.opdef.shapes import axis_in, dims_of, require_dtype
-from relaxscript.te import activation as te, topi
+from relaxscript.opdef.tensor_expressions import te, topi
 
 __all__ = [
     "gelu", "gelu_tanh", "leakyrelu", "log_softmax", "relu", "selu", "silu", "softmax", "softplus",
@@ -62,8 +62,8 @@ def _gelu_tanh(x: Any) -> Any:
 def _selu(x: Any) -> Any:
     below = np.minimum(x, 0)
     below = np.expm1(below)
-    below *= te.SELU_ALPHA * te.SELU_SCALE
-    below += np.maximum(x, 0) * te.SELU_SCALE
+    below *= te.activation.SELU_ALPHA * te.activation.SELU_SCALE
+    below += np.maximum(x, 0) * te.activation.SELU_SCALE
     return below
 
 
@@ -93,11 +93,11 @@ def _gelu_tanh_slope(x: Expr) -> Expr:
 
 # fmt: off
 # ruff: noqa: E501
-relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.", te=te.relu, grad=lambda g, x, y: R.where(R.greater(x, 0.0), g, 0.0))
-gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.", te=te.gelu, grad=lambda g, x, y: g * _gelu_slope(x), ulp=1, sums=2)
-gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.", te=te.gelu_tanh, grad=lambda g, x, y: g * _gelu_tanh_slope(x), ulp=6)
-selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).", te=te.selu, grad=lambda g, x, y: g * R.where(R.greater(x, 0.0), te.SELU_SCALE, y + te.SELU_ALPHA * te.SELU_SCALE), ulp=8)
-silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.", te=te.silu, grad=lambda g, x, y: g * (R.sigmoid(x) * (1.0 - y) + y), ulp=6)
+relu      = _activation("relu",      "number", _relu,      "`max(x, 0)`; NaN stays NaN.", te=lambda x: te.activation.relu(x), grad=lambda g, x, y: R.where(R.greater(x, 0.0), g, 0.0))
+gelu      = _activation("gelu",      "float",  exact_gelu, "`x` times the standard normal distribution function, by the exact error function.", te=lambda x: te.activation.gelu(x), grad=lambda g, x, y: g * _gelu_slope(x), ulp=1, sums=2)
+gelu_tanh = _activation("gelu_tanh", "float",  smooth(_gelu_tanh), "The approximation of gelu by a hyperbolic tangent.", te=lambda x: te.activation.gelu_tanh(x), grad=lambda g, x, y: g * _gelu_tanh_slope(x), ulp=6)
+selu      = _activation("selu",      "float",  smooth(_selu),      "The scaled exponential linear unit (ONNX `Selu` with its default constants).", te=lambda x: te.activation.selu(x), grad=lambda g, x, y: g * R.where(R.greater(x, 0.0), te.activation.SELU_SCALE, y + te.activation.SELU_ALPHA * te.activation.SELU_SCALE), ulp=8)
+silu      = _activation("silu",      "float",  smooth(_silu),      "`x` times its sigmoid.", te=lambda x: te.activation.silu(x), grad=lambda g, x, y: g * (R.sigmoid(x) * (1.0 - y) + y), ulp=6)
 # fmt: on
 
 
@@ -127,8 +127,8 @@ leakyrelu.layout_rule(follow)
 softplus.layout_rule(follow)
 leakyrelu.infer_rule(unary_rule("float", operand="data"))
 softplus.infer_rule(unary_rule("float", operand="data"))
-compute_elements(leakyrelu, te.leaky_relu)
-compute_elements(softplus, te.softplus, ulp=6)
+compute_elements(leakyrelu, lambda x, **given: te.activation.leaky_relu(x, **given))
+compute_elements(softplus, lambda x, **given: te.activation.softplus(x, **given), ulp=6)
 
 
 def _shift(x: Any, axis: int) -> Any:

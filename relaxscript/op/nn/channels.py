@@ -34,8 +34,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import tensor as te, topi
 
 __all__ = ["batch_flatten", "pixel_shuffle", "prelu", "relu6"]
 

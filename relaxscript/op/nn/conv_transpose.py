@@ -38,9 +38,7 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.linear_algebra import rounded
-from relaxscript.te.topi.nn.conv_transpose import spread
+from relaxscript.opdef.tensor_expressions import te, topi
 
 from .convolution_gradients import by_weight, convolve
 from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_plain
@@ -86,8 +84,8 @@ def _conv_transpose(axes: int) -> Operator:
         return _spread_elements(data, weight, axes, **attributes)
 
     def loops(
-        context: ComputeContext, data: TETensor, weight: TETensor, **attributes: Any
-    ) -> TETensor:
+        context: ComputeContext, data: te.Tensor, weight: te.Tensor, **attributes: Any
+    ) -> te.Tensor:
         return _loops(context, data, weight, axes, **attributes)
 
     operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters)
@@ -186,8 +184,8 @@ def _spread_elements(
 
 def _loops(
     context: ComputeContext,
-    data: TETensor,
-    weight: TETensor,
+    data: te.Tensor,
+    weight: te.Tensor,
     axes: int,
     strides: Any,
     padding: Any,
@@ -197,12 +195,14 @@ def _loops(
     kernel_layout: str,
     out_layout: str | None,
     **others: Any,
-) -> TETensor:
+) -> te.Tensor:
     windows = windows_of(strides, padding, dilation, axes)
     layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
     inner = DataType(window_dtype(data.dtype.numpy, context.dtype.numpy))
-    made = spread(data, weight, windows, groups, layouts, context.shape, inner)
-    return rounded(made, context.dtype)
+    made = topi.nn.conv_transpose.spread(
+        data, weight, windows, groups, layouts, context.shape, inner
+    )
+    return topi.linear_algebra.rounded(made, context.dtype)
 
 
 def _layouts(axes: int, data: str, kernel: str, out: str | None) -> tuple[Layout, Layout, Layout]:

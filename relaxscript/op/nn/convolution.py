@@ -31,10 +31,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.linear_algebra import rounded
-from relaxscript.te.topi.nn.convolution import convolve
 
 from .convolution_gradients import by_weight, spread_back
 from .im2col import convolution
@@ -149,8 +147,8 @@ def _convolution_loops(operator: Operator, axes: int) -> None:
     @operator.compute(sums=4)
     def _(
         context: ComputeContext,
-        data: TETensor,
-        weight: TETensor,
+        data: te.Tensor,
+        weight: te.Tensor,
         strides: int | tuple[int, ...],
         padding: int | tuple[int, ...],
         dilation: int | tuple[int, ...],
@@ -159,12 +157,14 @@ def _convolution_loops(operator: Operator, axes: int) -> None:
         kernel_layout: str,
         out_layout: str | None,
         out_dtype: DataType | None,
-    ) -> TETensor:
+    ) -> te.Tensor:
         windows = windows_of(strides, padding, dilation, axes)
         layouts = _layouts(axes, data_layout, kernel_layout, out_layout)
         inner = DataType(window_dtype(data.dtype.numpy, context.dtype.numpy))
-        made = convolve(data, weight, windows, groups, layouts, context.shape, inner)
-        return rounded(made, context.dtype)
+        made = topi.nn.convolution.convolve(
+            data, weight, windows, groups, layouts, context.shape, inner
+        )
+        return topi.linear_algebra.rounded(made, context.dtype)
 
 
 # ---------------------------------------------------------------- what is known of the result

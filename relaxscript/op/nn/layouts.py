@@ -21,7 +21,7 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, declined, order_to
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, product, require_equal
-from relaxscript.te.topi.layouts import AxisOrder, LayoutAxis, axes_of
+from relaxscript.sinfo.axis_order import AxisOrder, LayoutAxis, axes_of
 
 __all__ = [
     "Layout",

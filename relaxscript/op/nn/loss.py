@@ -29,8 +29,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import tensor as te, topi
 
 __all__ = ["cross_entropy_with_logits", "dropout", "nll_loss"]
 

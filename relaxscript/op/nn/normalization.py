@@ -31,8 +31,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import topi
 
 from .normalization_gradients import gradient_by_parameter, normalized, spread, widened
 

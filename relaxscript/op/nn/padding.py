@@ -20,7 +20,7 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
-from relaxscript.te import Tensor as TETensor, topi
+from relaxscript.opdef.tensor_expressions import te, topi
 
 __all__ = ["pad"]
 
@@ -30,12 +30,6 @@ _MODES = {
     "replicate": "edge",
     "edge": "edge",
     "circular": "wrap",
-}
-_PADDED = {
-    "reflect": topi.nn.reflect_pad,
-    "replicate": topi.nn.replicate_pad,
-    "edge": topi.nn.replicate_pad,
-    "circular": topi.nn.circular_pad,
 }
 
 
@@ -60,7 +54,7 @@ def pad(
 @pad.compute()
 def _(
     context: ComputeContext,
-    data: TETensor,
+    data: te.Tensor,
     pad_width: tuple[int, ...],
     pad_mode: str = "constant",
     pad_value: float = 0.0,
@@ -70,7 +64,8 @@ def _(
         return topi.identity(data)
     if pad_mode == "constant":
         return topi.nn.pad(data, before, behind, pad_value)
-    return _PADDED[pad_mode](data, before, behind)
+    padded = {"reflect": topi.nn.reflect_pad, "circular": topi.nn.circular_pad}
+    return padded.get(pad_mode, topi.nn.replicate_pad)(data, before, behind)
 
 
 @pad.infer_rule

@@ -22,9 +22,8 @@ from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.operator import Operator, register
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.shapes import number, require_dtype, tensor_of
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.nn import pooling as te
 
 from .layouts import Layout, from_plain, pooling_layouts, read_layout, to_plain
 from .pooling_gradients import by_largest, by_mean, by_windows_of_one_size
@@ -184,7 +183,7 @@ def _loops(operator: Operator, axes: int, kind: str) -> None:
     @operator.compute(sums=4)
     def loops(
         context: ComputeContext,
-        data: TETensor,
+        data: te.Tensor,
         pool_size: Any,
         strides: Any,
         padding: Any,
@@ -197,7 +196,7 @@ def _loops(operator: Operator, axes: int, kind: str) -> None:
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
         orders = _layouts(layout, out_layout, letters)
-        return te.pool(
+        return topi.nn.pooling.pool(
             data, kernel, windows, kind, orders, context.shape, ceil=ceil_mode,
             pad_counts=count_include_pad,
         )  # fmt: skip
@@ -209,12 +208,14 @@ def _adaptive_loops(operator: Operator, axes: int) -> None:
     @operator.compute(sums=4)
     def loops(
         context: ComputeContext,
-        data: TETensor,
+        data: te.Tensor,
         output_size: Any,
         layout: str,
         out_layout: str | None,
     ) -> Any:
-        return te.pool_to(data, "avg", _layouts(layout, out_layout, letters), context.shape)
+        return topi.nn.pooling.pool_to(
+            data, "avg", _layouts(layout, out_layout, letters), context.shape
+        )
 
 
 # ---------------------------------------------------------------- largest and mean

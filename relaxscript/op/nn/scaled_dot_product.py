@@ -41,9 +41,8 @@ from relaxscript.opdef.shapes import (
     same_dim,
     tensor_of,
 )
+from relaxscript.opdef.tensor_expressions import te, topi
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import Tensor as TETensor
-from relaxscript.te.topi.linear_algebra import rounded
 
 from .attention_loops import attend
 from .normalization_gradients import widened
@@ -127,17 +126,17 @@ def _terms(query: Any, key: Any, value: Any, *others: Any, **attributes: Any) ->
 @attention.compute(ulp=4, sums=16, terms=_terms)
 def _(
     context: ComputeContext,
-    query: TETensor,
-    key: TETensor,
-    value: TETensor,
-    bias: TETensor | None = None,
+    query: te.Tensor,
+    key: te.Tensor,
+    value: te.Tensor,
+    bias: te.Tensor | None = None,
     scale: float | None = None,
     causal_mask: str | None = None,
     window_size: int | None = None,
-) -> TETensor:
+) -> te.Tensor:
     inner = DataType(product_dtype(query.dtype.numpy))
     made = attend(query, key, value, bias, scale, causal_mask, window_size, context.shape, inner)
-    return rounded(made, context.dtype)
+    return topi.linear_algebra.rounded(made, context.dtype)
 
 
 @attention.infer_rule

@@ -13,7 +13,7 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.shapes import ONE, obviously_inside, require_inside
-from relaxscript.te.topi.nn.windows import SPATIAL, Windows, out_size, per_axis, windows_of
+from relaxscript.sinfo.windows import SPATIAL, Windows, out_size, per_axis, windows_of
 
 __all__ = [
     "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_elements", "require_groups",

@@ -22,9 +22,8 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, ShapeLike, Tensor
 from relaxscript.opdef.shapes import of_shape
+from relaxscript.opdef.tensor_expressions import te
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import tensor as te
-from relaxscript.te.element import floor_mod, right_shift
 from relaxscript.tir_builder import TIRBuilder
 
 from . import loops
@@ -227,7 +226,7 @@ def _(
     context: ComputeContext, key: te.Tensor, shape: Any, mean: float, std: float, dtype: DataType
 ) -> te.Tensor:
     def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
-        high = right_shift(bits, const(12, bits.dtype))
+        high = te.element.right_shift(bits, const(12, bits.dtype))
         share = tb.let("share", (cast(high, DataType("float64")) + 0.5) * 2.0**-52)
         found = loops.normal_quantile(tb, share) * float(std) + float(mean)
         return cast(found, dtype)
@@ -240,7 +239,7 @@ def _(
     context: ComputeContext, key: te.Tensor, shape: Any, low: int, high: int, dtype: DataType
 ) -> te.Tensor:
     def make(tb: TIRBuilder, bits: PrimExpr) -> PrimExpr:
-        rest = floor_mod(bits, const(high - low, bits.dtype))
+        rest = te.element.floor_mod(bits, const(high - low, bits.dtype))
         found = rest + const(low & ((1 << 64) - 1), bits.dtype)
         return cast(cast(found, DataType("int64")), dtype)
 

@@ -17,11 +17,8 @@ from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
 from relaxscript.opdef.prim_operands import integer_in, require_integer
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
+from relaxscript.opdef.tensor_expressions import te
 from relaxscript.opdef.traits import Trait
-from relaxscript.te import tensor as te
-from relaxscript.te.compute import compute
-from relaxscript.te.element import converted, select
-from relaxscript.te.tensor import as_element
 
 from . import loops
 from .operands import require_key
@@ -86,10 +83,10 @@ def _(num: int) -> None:
 @key.compute()
 def _(context: ComputeContext, seed: Any) -> te.Tensor:
     def element(ax0: PrimExpr) -> PrimExpr:
-        bits = converted(as_element(seed), DataType("uint64"))
-        return select(ax0 < 1, loops.high_word(bits), loops.low_word(bits))
+        bits = te.element.converted(te.tensor.as_element(seed), DataType("uint64"))
+        return te.element.select(ax0 < 1, loops.high_word(bits), loops.low_word(bits))
 
-    made: te.Tensor = compute(context.shape, element, name="T_key")
+    made: te.Tensor = te.compute(context.shape, element, name="T_key")
     return made
 
 

@@ -9,10 +9,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
-from relaxscript.te import reduction
-from relaxscript.te.compute import compute, reduce_axis
-from relaxscript.te.element import select
-from relaxscript.te.tensor import Tensor
+from relaxscript.opdef.tensor_expressions import te
 
 __all__ = ["boxes_of", "scores_of"]
 
@@ -20,53 +17,53 @@ _FLOAT64 = DataType("float64")
 
 
 def boxes_of(
-    moves: Tensor, anchor: Tensor, shape: Sequence[PrimExpr], dtype: DataType, clip: bool,
+    moves: te.Tensor, anchor: te.Tensor, shape: Sequence[PrimExpr], dtype: DataType, clip: bool,
     variances: Sequence[float],
 ) -> Any:  # fmt: skip
     """The boxes as top, left, bottom and right."""
 
     def element(sample: PrimExpr, place: PrimExpr, side: PrimExpr) -> PrimExpr:
         is_row = prim.EQ(side % 2, prim.const(0, side.dtype))
-        axis = select(is_row, prim.const(1, side.dtype), prim.const(0, side.dtype))
+        axis = te.element.select(is_row, prim.const(1, side.dtype), prim.const(0, side.dtype))
         first = prim.const(0, anchor.shape[0].dtype)
         low, high = (prim.cast(anchor[first, place, axis + k], _FLOAT64) for k in (0, 2))
         move, grow = (
             prim.cast(moves[sample, place * 4 + axis + k], _FLOAT64)
-            * select(is_row, prim.const(variances[k + 1], _FLOAT64), variances[k])
+            * te.element.select(is_row, prim.const(variances[k + 1], _FLOAT64), variances[k])
             for k in (0, 2)
         )
         size = high - low
         center = move * size + (low + high) * 0.5
         half = FUNCTIONS["exp"](grow) * 0.5 * size
-        found = select(side < 2, center - half, center + half)
+        found = te.element.select(side < 2, center - half, center + half)
         if clip:
             found = prim.Min(prim.Max(found, prim.const(0, _FLOAT64)), prim.const(1, _FLOAT64))
         return prim.cast(found, dtype)
 
-    return compute(shape, element, name="boxes")
+    return te.compute(shape, element, name="boxes")
 
 
-def scores_of(logits: Tensor, threshold: float, keep_background: bool) -> Any:
+def scores_of(logits: te.Tensor, threshold: float, keep_background: bool) -> Any:
     """The softmax over the classes, 0 for what is below a threshold."""
     samples, classes, count = logits.shape
-    c = reduce_axis((0, classes), name="k")
-    most = compute(
+    c = te.reduce_axis((0, classes), name="k")
+    most = te.compute(
         (samples, count),
-        lambda s, a: reduction.max(prim.cast(logits[s, c, a], _FLOAT64), axis=c),
+        lambda s, a: te.max(prim.cast(logits[s, c, a], _FLOAT64), axis=c),
         name="T_softmax_maxelem",
     )
-    powers = compute(
+    powers = te.compute(
         logits.shape,
         lambda s, k, a: FUNCTIONS["exp"](prim.cast(logits[s, k, a], _FLOAT64) - most[s, a]),
         name="T_softmax_exp",
     )
-    d = reduce_axis((0, classes), name="k")
-    total = compute(
+    d = te.reduce_axis((0, classes), name="k")
+    total = te.compute(
         (samples, count),
-        lambda s, a: reduction.sum(powers[s, d, a], axis=d),
+        lambda s, a: te.sum(powers[s, d, a], axis=d),
         name="T_softmax_expsum",
     )
-    shares = compute(
+    shares = te.compute(
         logits.shape,
         lambda s, k, a: prim.cast(prim.Div.make(powers[s, k, a], total[s, a]), logits.dtype),
         name="T_softmax_norm",
@@ -80,4 +77,4 @@ def scores_of(logits: Tensor, threshold: float, keep_background: bool) -> Any:
             below = prim.Or(below, prim.EQ(k, prim.const(0, k.dtype)))
         return if_then_else(below, nothing, share)
 
-    return compute(logits.shape, element, name="scores")
+    return te.compute(logits.shape, element, name="scores")

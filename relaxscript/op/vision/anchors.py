@@ -24,7 +24,7 @@ from relaxscript.opdef.shapes import (
     require_inside,
     tensor_of,
 )
-from relaxscript.te import Tensor as TETensor
+from relaxscript.opdef.tensor_expressions import te
 
 from .anchor_loops import boxes_of, scores_of
 from .operands import axes_of, require_length
@@ -94,14 +94,14 @@ def _softmax(logits: Any) -> Any:
 @multibox_transform_loc.compute(ulp=4, sums=4)
 def _(
     context: ComputeContext,
-    cls_pred: TETensor,
-    loc_pred: TETensor,
-    anchor: TETensor,
+    cls_pred: te.Tensor,
+    loc_pred: te.Tensor,
+    anchor: te.Tensor,
     clip: bool,
     threshold: float,
     variances: tuple[float, ...],
     keep_background: bool,
-) -> tuple[TETensor, TETensor]:
+) -> tuple[te.Tensor, te.Tensor]:
     samples, _, count = cls_pred.shape
     shape = (samples, count, number(4))
     boxes = boxes_of(loc_pred, anchor, shape, cls_pred.dtype, clip, variances)

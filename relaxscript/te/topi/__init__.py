@@ -25,11 +25,11 @@ from . import (
     transform,
 )
 from .broadcast import *  # noqa: F403
-from .einsum import einsum
 from .elementwise import *  # noqa: F403
 from .gathering import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
+from .named_axes import einsum
 from .order_statistics import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403

@@ -18,7 +18,8 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.ir.tir import Buffer, Stmt
 from relaxscript.te import element as of_elements
-from relaxscript.te.compute import extern, load, shape_of
+from relaxscript.te.compute import extern, shape_of
+from relaxscript.te.element import load
 from relaxscript.te.tensor import Tensor, as_element
 from relaxscript.tir_builder import TIRBuilder
 

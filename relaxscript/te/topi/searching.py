@@ -8,7 +8,8 @@ from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.te.compute import dtype_of, extern, load
+from relaxscript.te.compute import dtype_of, extern
+from relaxscript.te.element import load
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder, make_buffer
 

@@ -17,8 +17,8 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import if_then_else
 from relaxscript.ir.tir import Buffer, Stmt
-from relaxscript.te.compute import dtype_of, extern, load
-from relaxscript.te.element import equal, minimum
+from relaxscript.te.compute import dtype_of, extern
+from relaxscript.te.element import equal, load, minimum
 from relaxscript.te.tensor import Tensor
 from relaxscript.tir_builder import TIRBuilder, make_buffer
 

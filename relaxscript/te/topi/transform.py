@@ -14,12 +14,12 @@ from relaxscript.arith import NO, format_expr, prove_equal, simplify
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.sinfo.axis_order import AxisOrder, axes_of
 from relaxscript.te.compute import compute, dtype_of, shape_of
 from relaxscript.te.element import equal, not_equal
 from relaxscript.te.tensor import Tensor
 
 from .broadcast import elementwise, is_one
-from .layouts import AxisOrder, axes_of
 from .operands import IndexTensor, topi_function
 
 __all__ = [

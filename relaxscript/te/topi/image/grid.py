@@ -15,11 +15,12 @@ from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.sinfo.axis_order import AxisOrder, axes_of
+from relaxscript.sinfo.windows import SPATIAL
 from relaxscript.te.compute import compute, shape_of
 from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, unpack
-from relaxscript.te.topi.nn.windows import SPATIAL
+from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 from relaxscript.te.topi.tensor import INJECTIVE
 

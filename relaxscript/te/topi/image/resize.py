@@ -11,11 +11,12 @@ from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
+from relaxscript.sinfo.axis_order import AxisOrder, axes_of, plain_order
+from relaxscript.sinfo.windows import SPATIAL
 from relaxscript.te.compute import compute, dtype_of
 from relaxscript.te.element import select
 from relaxscript.te.tensor import Tensor, as_element
-from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, plain_order, unpack
-from relaxscript.te.topi.nn.windows import SPATIAL
+from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 
 from .interpolation import (

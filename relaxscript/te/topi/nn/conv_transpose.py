@@ -14,6 +14,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.sinfo.windows import Windows
 from relaxscript.te import reduction
 from relaxscript.te.compute import dtype_of, reduce_axis
 from relaxscript.te.tensor import Tensor
@@ -21,7 +22,6 @@ from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 
 from .convolution import LOOPS, SUMMED, Orders, read_orders, windows_for
-from .windows import Windows
 
 __all__ = [
     "conv1d_transpose_ncw", "conv2d_transpose_nchw", "conv3d_transpose_ncdhw",

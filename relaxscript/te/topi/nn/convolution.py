@@ -15,15 +15,16 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.sinfo.axis_order import AxisOrder, axes_of
+from relaxscript.sinfo.windows import SPATIAL, Windows, out_size, windows_of
 from relaxscript.te import reduction
 from relaxscript.te.compute import dtype_of, reduce_axis
 from relaxscript.te.tensor import Tensor
 from relaxscript.te.topi.elementwise import cast
-from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, unpack
+from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 
 from .padding import pad
-from .windows import SPATIAL, Windows, out_size, windows_of
 
 __all__ = ["conv", "conv1d", "conv2d"]
 

@@ -14,14 +14,15 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import IntImm, PrimExpr
+from relaxscript.sinfo.axis_order import AxisOrder, axes_of, plain_order
+from relaxscript.sinfo.windows import SPATIAL, Windows, out_size, per_axis, windows_of
 from relaxscript.te import reduction
 from relaxscript.te.compute import reduce_axis
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.layouts import AxisOrder, arranged, axes_of, plain_order, unpack
+from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 
 from .convolution import padded, window_index, zero_padded
-from .windows import SPATIAL, Windows, out_size, per_axis, windows_of
 
 __all__ = [
     "adaptive_pool", "adaptive_pool1d", "adaptive_pool3d", "global_pool", "pool1d", "pool2d",

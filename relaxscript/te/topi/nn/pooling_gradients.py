@@ -14,14 +14,15 @@ from relaxscript.ir import prim, tir_functions
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else
 from relaxscript.ir.tir import IterVar
+from relaxscript.sinfo.axis_order import AxisOrder, plain_order
+from relaxscript.sinfo.windows import Windows, per_axis, windows_of
 from relaxscript.te import reduction
 from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
-from relaxscript.te.topi.layouts import AxisOrder, arranged, plain_order, unpack
+from relaxscript.te.topi.layouts import arranged, unpack
 from relaxscript.te.topi.operands import topi_function
 
 from .pooling import Orders, elements_of_window, read_pooled, sum_dtype
-from .windows import Windows, per_axis, windows_of
 
 __all__ = ["pool_grad"]
 

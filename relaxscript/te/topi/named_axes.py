@@ -10,6 +10,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
+from relaxscript.sinfo.subscripts import ELLIPSIS, Label, labels_of, letters_of, parse_subscripts
 from relaxscript.te import reduction
 from relaxscript.te.compute import compute, reduce_axis
 from relaxscript.te.tensor import Tensor
@@ -18,10 +19,6 @@ from .broadcast import is_one, repeated
 from .operands import topi_function
 
 __all__ = ["einsum"]
-
-ELLIPSIS = "..."
-# An axis by its letter; those of an ellipsis count from its end: -1 is the last.
-Label = str | int
 
 
 @topi_function
@@ -88,41 +85,3 @@ def _common(a: PrimExpr, b: PrimExpr, label: Label) -> PrimExpr:
             )  # fmt: skip
         return b
     return a if prove_equal(a, one) is NO else prim.Select(prim.EQ(a, one), b, a)
-
-
-def parse_subscripts(subscripts: str) -> tuple[list[str], str]:
-    """The axes of each operand, and those of the result; raises `OperandError` (RX0204)."""
-    text = subscripts.replace(" ", "")
-    left, arrow, output = text.partition("->")
-    inputs = left.split(",")
-    letters = "".join(letters_of(term) for term in inputs)
-    if not all(c.isascii() and c.isalpha() for c in letters + letters_of(output)):
-        raise _unreadable(
-            subscripts, 'subscripts have the form "ij,jk->ik": letters, commas, `...` and one arrow'
-        )
-    dots = ELLIPSIS if ELLIPSIS in left else ""
-    if not arrow:
-        output = dots + "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
-    unknown = [c for c in letters_of(output) if c not in letters]
-    if unknown:
-        raise _unreadable(subscripts, f"`{unknown[0]}` is an axis of the result, and of no operand")
-    if len(set(letters_of(output))) < len(letters_of(output)):
-        raise _unreadable(subscripts, "an axis appears twice in the result")
-    if dots not in output:
-        raise _unreadable(subscripts, "the axes of `...` are missing in the result")
-    return inputs, output
-
-
-def letters_of(term: str) -> str:
-    """The letters of one operand or of the result, without its ellipsis."""
-    return term.replace(ELLIPSIS, "", 1)
-
-
-def _unreadable(subscripts: str, rule: str) -> OperandError:
-    return OperandError("subscripts", f'is "{subscripts}"', message=rule, code="RX0204")
-
-
-def labels_of(term: str, rank: int) -> list[Label]:
-    """The names of the axes; an ellipsis takes what the letters leave of the `rank`."""
-    before, _, after = term.partition(ELLIPSIS)
-    return [*before, *range(len(before) + len(after) - rank, 0), *after]
