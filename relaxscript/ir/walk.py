@@ -282,8 +282,12 @@ class Substitution:
             return root
         if self._of_relax and (made := self._step(root)) is not None:
             return cast(N, made)
-        step = self._mapping.get if self._renames and not self._of_relax else self._step
-        return rewrite_top_down(root, step)
+        rename = self._renames and not self._of_relax
+        return rewrite_top_down(root, self._renamed if rename else self._step)
+
+    def _renamed(self, node: Node) -> Node | None:
+        # To look up anything else would hash all that it says.
+        return self._mapping.get(node) if isinstance(node, _VARIABLES) else None
 
     def in_call(self, call: relax.Call) -> relax.Call | None:
         """A call of leaves with its variables replaced; None where it must be gone through."""
