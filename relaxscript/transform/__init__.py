@@ -16,6 +16,7 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from .byoc.allocate_workspace import AllocateWorkspace
 from .byoc.attach_extern_modules import AttachExternModules
 from .byoc.merge_composite_functions import MergeCompositeFunctions
 from .byoc.run_codegen import RunCodegen
@@ -79,7 +80,8 @@ from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
-    "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules", "AttachGlobalSymbol",
+    "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules",
+    "AttachGlobalSymbol",
     "BindParams", "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",

@@ -121,6 +121,16 @@ def generated(seed: int) -> IRModule:
     return transform.MergeCompositeFunctions()(made)
 
 
+def asking_for_workspaces(seed: int) -> IRModule:
+    """Such a module, in which most of these functions ask for memory to work in."""
+    made = generated(seed)
+    theirs = [g for g, f in made.relax_functions().items() if f.attrs and "Codegen" in f.attrs]
+    for number, gvar in enumerate(theirs):
+        if (number + seed) % 4:
+            made[gvar] = made[gvar].with_attr("WorkspaceSize", 16 * number + 8)
+    return made
+
+
 def run_codegen(entry_functions: Sequence[str] | None = None) -> Make:
     """RunCodegen with a code generator whose functions the interpreter runs."""
 
@@ -234,6 +244,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("legalize", lambda mod, inputs: on_functions(transform.LegalizeOps(), "main")),
         Case("remove", lambda mod, inputs: on_functions(transform.DeadCodeElimination(), ".*_0")),
         Case("fuse", lambda mod, inputs: on_functions(transform.FuseOps(), ".*"), fusable_module),
+    ],
+    "AllocateWorkspace": [
+        Case("asked", lambda mod, inputs: transform.AllocateWorkspace(), asking_for_workspaces),
     ],
     "AttachExternModules": [
         Case("one", lambda mod, inputs: transform.AttachExternModules([{"unused": print}])),

@@ -1,5 +1,6 @@
 """Parts of programs handed to code generators of one's own.
 
+allocate_workspace.py         code generators get memory to work in.
 attach_extern_modules.py      packed functions that a module brings with it.
 attention_rewrite.py          attention found in products and a softmax.
 common_patterns.py            patterns of what libraries compute as one.

@@ -30,6 +30,8 @@ from relaxscript.transform.fuse.group_function import GroupFunctions, group_func
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
+from .allocate_workspace import workspace_size
+
 __all__ = ["MergeCompositeFunctions", "without_unused"]
 
 
@@ -196,7 +198,11 @@ class _Merging:
                 binding = VarBinding.make(binding.var, call, span=binding.span)
             bindings.append(binding)
         blocks = BindingBlock.make(tuple(local.values())), DataflowBlock.make(tuple(bindings))
-        attrs = (function.attrs or Attrs()).with_item("global_symbol", symbol)
+        attrs = function.attrs or Attrs()
+        largest = max((workspace_size(b.value) for b in local.values()), default=0)
+        if largest:  # they share one
+            attrs = attrs.with_item("WorkspaceSize", largest)
+        attrs = attrs.with_item("global_symbol", symbol)
         return function.replace(body=body.replace(blocks=blocks), attrs=attrs)
 
 

@@ -312,5 +312,8 @@ def _around(function: Function, codegen: str, symbol: str) -> Function:
     remember_struct_info(call, result.struct_info)
     block = BindingBlock.make((VarBinding.make(local, inner), VarBinding.make(result, call)))
     body = SeqExpr.make((block,), result)
-    attrs = Attrs({"Codegen": codegen, "global_symbol": symbol})
+    said: dict[str, Any] = {"Codegen": codegen}
+    if "WorkspaceSize" in attrs:
+        said["WorkspaceSize"] = attrs["WorkspaceSize"]
+    attrs = Attrs({**said, "global_symbol": symbol})
     return Function.make(outer.params, body, outer.ret_struct_info, True, attrs, span=function.span)
