@@ -19,43 +19,28 @@ from importlib.util import find_spec
 from operator import is_not
 from typing import Any
 
-import numpy as np
-
-from . import op as operators
-from .analysis.well_formedness import diagnose_ill_formed, ill_formed
-from .arith import NO, YES
+from .analysis.well_formedness import diagnose_ill_formed
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.vm import Kernel, codegen
-from .errors import Diagnostic, DiagnosticError, VMError
+from .errors import Diagnostic, DiagnosticError
 from .errors.exceptions import is_user_error
 from .interpreter.tir import evaluate
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
-from .ir.constant_folding import fold_constants
 from .ir.module import IRModule, Target
-from .ir.prim import IntImm, PrimExpr, Var as ShapeVar
-from .ir.struct_info import StructInfo
-from .ir.walk import post_order, rewrite, substitute, walk
+from .ir.walk import post_order, walk
 from .ir.written_size import MOST_PARTS, size_when_written
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.coercion import call_packed
-from .runtime.values import to_tensor
 from .script.collector import collector_paused
-from .sinfo import (
-    check_compatibility,
-    explain_mismatch,
-    is_subtype,
-    shape_var_mapping,
-    shape_vars,
-    substitute_shape_vars,
-)
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module
 from .transform.pass_infra.passes import Pass
 from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
 from .transform.pipeline import OUR_PIPELINES, build_pipelines
-from .transform.vdevice.device_calls import is_host, listed_devices, move_call, named_device
+from .transform.specialize.bind_weights import with_params
+from .transform.vdevice.device_calls import listed_devices, named_device
 from .transform.vdevice.realize_vdevice import realize_vdevices
 
 __all__ = [
@@ -91,13 +76,16 @@ def build(
     and writes wherever its indices lead. With "llvm -zero-memory=1" the memory that a PrimFunc
     makes begins as zeros; otherwise what lies there before the first store is left open.
 
-    `params` maps names of parameters of `main` to arrays that become constants of the program.
-    Where there is no `main`, they are parameters of every public function. A pipeline is a name,
-    None, passes in a row or a function from module to module. The relax_pipeline lowers the module:
-    bytecode is made of calls, `if` and results only, and what it leaves of anything else is
-    refused. `get_pipeline("default")` is the default one, whose `script()` names its passes;
-    "default_build" also plans memory. Both `exec_mode`s, "bytecode" and "compiled", make bytecode
-    at present.
+    `params` maps names to arrays, such as `load_weights` gives. They become constants; those in
+    mapped files are not copied. The names are those of parameters of `main`, or of all public
+    functions where there is none. A function with the attribute `num_input` takes an array for each
+    parameter after its inputs, by its `param_names` where it has such.
+
+    A pipeline is a name, None, passes in a row or a function from module to module. The
+    relax_pipeline lowers the module: bytecode is made of calls, `if` and results only, and what it
+    leaves of anything else is refused. `get_pipeline("default")` is the default one, whose
+    `script()` names its passes; "default_build" also plans memory. Both `exec_mode`s, "bytecode"
+    and "compiled", make bytecode at present.
 
     `remove_checks` says which run-time checks to leave out beside those that are seen at once to
     hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes
@@ -105,7 +93,8 @@ def build(
     (`transform.RemoveUnusedChecks`). A value that is not as the program says then goes unnoticed.
 
     Raises `DiagnosticError`: what the program does wrong, with its place; RX0703 for an unknown
-    target, option, pipeline, mode, parameter or kind of device.
+    target, option, pipeline, mode or kind of device. RX0712 for names in `params` that are missing
+    or that no parameter has, RX0206 for arrays that do not fit: all of them, and nothing is built.
     """
     given = module = _as_module(mod)
     made_for = _target(target)
@@ -140,10 +129,11 @@ def jit(
     target: str | Target | Mapping[str, Any] | None = None,
     device: Device | str | Sequence[Device | str] | None = None,
     *,
+    params: Mapping[str, Any] | None = None,
     remove_checks: str | None = None,
 ) -> VirtualMachine:
     """Compile a module and load it: `jit(mod).main(x)`. Takes and raises what `build` does."""
-    made = build(mod, target, exec_mode="compiled", remove_checks=remove_checks)
+    made = build(mod, target, params, exec_mode="compiled", remove_checks=remove_checks)
     return VirtualMachine(made, device)
 
 
@@ -331,107 +321,3 @@ def _evaluators(
 
 
 register_backend(Backend("reference", _evaluators))
-
-
-# -- parameters as constants -----------------------------------------------------------------------
-
-
-def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
-    """The module with parameters of `main` (or of all public functions) bound to arrays.
-
-    Shape variables that the arrays determine become numbers everywhere in the function. Raises
-    `DiagnosticError`: RX0703 for a name that is no parameter, RX0206 for an array that is no
-    argument for it.
-    """
-    public = {v: f for v, f in module.relax_functions().items() if not f.is_private}
-    chosen = {v: f for v, f in public.items() if v.name_hint == "main"} or public
-    names = [p.name_hint for f in chosen.values() for p in f.params]
-    for name in params:
-        if name not in names:
-            raise unknown_name("parameter", name, names)
-    result, narrowed = module.clone(), False
-    for var, function in chosen.items():
-        arrays = {
-            p: _array(p, params[p.name_hint]) for p in function.params if p.name_hint in params
-        }
-        if arrays:
-            result[var] = _bind_constants(function, arrays)
-            narrowed = narrowed or any(shape_vars(param.struct_info) for param in arrays)
-    # Calls that fitted for all values of a shape variable need not fit for the one that it got.
-    if narrowed and (wrong := ill_formed(result)):
-        raise DiagnosticError(wrong)
-    return result
-
-
-def _array(param: relax.Var, value: Any) -> np.ndarray[Any, Any]:
-    try:
-        array: np.ndarray[Any, Any] = to_tensor(value)
-        return array
-    except VMError as error:
-        message = f"the value for `{param.name_hint}` is no array: {error.diagnostic.message}"
-        raise DiagnosticError(Diagnostic("RX0206", message, param.span)) from error
-
-
-def _bind_constants(
-    function: relax.Function, arrays: Mapping[relax.Var, np.ndarray[Any, Any]]
-) -> relax.Function:
-    """The function with parameters turned into bindings of constants at its start."""
-    constants = {param: relax.Constant(array) for param, array in arrays.items()}
-    infos = {param: _info_of(constant) for param, constant in constants.items()}
-    declared = [param.struct_info for param in infos]
-    mapping = shape_var_mapping(declared, list(infos.values()))
-    for param, info in infos.items():
-        expected = substitute_shape_vars(param.struct_info, mapping)
-        if check_compatibility(info, expected) is NO:
-            reason = explain_mismatch(info, expected)
-            message = f"the array for `{param.name_hint}` does not fit: {reason}"
-            raise DiagnosticError(Diagnostic("RX0206", message, param.span))
-    specialised = _specialise(function, mapping)
-    renamed = dict(zip(function.params, specialised.params, strict=True))
-    bindings = tuple(
-        _constant_binding(renamed[p], constant, infos[p]) for p, constant in constants.items()
-    )
-    body = specialised.body
-    assert isinstance(body, relax.SeqExpr)
-    blocks = _after(bindings, body.blocks)
-    kept = tuple(renamed[p] for p in function.params if p not in constants)
-    return specialised.replace(params=kept, body=body.replace(blocks=blocks))
-
-
-def _after(
-    bindings: tuple[relax.Binding, ...], blocks: tuple[relax.BindingBlock, ...]
-) -> tuple[relax.BindingBlock, ...]:
-    """Blocks with bindings before them, which join a first block that is no dataflow block."""
-    if blocks and not isinstance(blocks[0], relax.DataflowBlock):
-        bindings, blocks = (*bindings, *blocks[0].bindings), blocks[1:]
-    return (relax.BindingBlock.make(bindings), *blocks)
-
-
-def _constant_binding(var: relax.Var, constant: relax.Constant, info: StructInfo) -> relax.Binding:
-    """A variable for a constant; what shape variables decide is checked when the program runs.
-
-    The constant is copied to where the parameter is said to be.
-    """
-    value: relax.Expr = constant
-    device = getattr(var.struct_info, "vdevice", None)
-    if device is not None:
-        info = info.replace(vdevice=device)
-        value = constant if is_host(device) else move_call(constant, device, var.span)
-    if is_subtype(info, var.struct_info) is YES:
-        return relax.VarBinding.make(var, value, span=var.span)
-    return relax.MatchCast.make(var, value, var.struct_info, span=var.span)
-
-
-def _info_of(constant: relax.Constant) -> StructInfo:
-    return operators.struct_info_of_leaf(constant)
-
-
-def _specialise(function: relax.Function, mapping: Mapping[ShapeVar, PrimExpr]) -> relax.Function:
-    """The function with shape variables replaced by numbers, and computed with as scripts do."""
-    numbers = {v: e for v, e in mapping.items() if isinstance(e, IntImm)}
-    if not numbers:
-        return function
-    replaced = substitute(function, numbers)
-    return rewrite(
-        replaced, lambda node: fold_constants(node) if isinstance(node, PrimExpr) else None
-    )

@@ -62,6 +62,7 @@ def test_jit_builds_and_loads():
     model = jit(Model, device="cpu")
     assert model.devices == (Device("cpu", 0),)
     np.testing.assert_array_equal(model.main(X, W), 2 * X + W)
+    np.testing.assert_array_equal(jit(Model, params={"w": W}).main(X), 2 * X + W)
 
 
 def refused(match, *args, **options):
@@ -79,8 +80,8 @@ def test_unknown_words_are_named_with_the_nearest():
     refused('there is no execution mode "byte"', exec_mode="byte")
     found = refused('there is no pipeline for relax_pipeline "defalt"', relax_pipeline="defalt")
     assert found.help == 'did you mean "default"?'
-    found = refused('there is no parameter "v"', params={"v": W})
-    assert (found.code, found.help) == ("RX0703", "there are x, w")
+    found = refused("there is no parameter `v`", params={"v": W})
+    assert (found.code, found.help) == ("RX0712", "there are `x`, `w`")
 
 
 @pytest.mark.parametrize("option", ["check", "zero-memory"])

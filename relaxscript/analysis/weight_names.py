@@ -1,0 +1,91 @@
+"""The names of a function's weights: parameters, and the fields of parameters that are tuples.
+
+    R.func_attr({"num_input": 1, "param_names": ["fc1.weight", "fc1.bias"]})
+
+The attribute `num_input` says how many of the first parameters are inputs; the weights follow.
+`param_names` are the names of the weights in order, those of a tuple one after another. Without it
+a weight is called as its parameter, and the third field of the tuple `params` is "params.2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from relaxscript.errors import Diagnostic, DiagnosticError, Label
+from relaxscript.ir.relax import Attrs, Function, Var
+from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
+
+__all__ = ["NUM_INPUT", "PARAM_NAMES", "NamedWeight", "names_of_weights", "weights_of"]
+
+NUM_INPUT, PARAM_NAMES = "num_input", "param_names"
+
+
+class NamedWeight(NamedTuple):
+    """A parameter by its name, or a field of one that is a tuple.
+
+    `is_input` says that it stands among the inputs, None that it is not known which these are.
+    """
+
+    name: str
+    param: Var
+    field: int | None
+    info: StructInfo
+    is_input: bool | None
+
+
+def weights_of(function: Function) -> list[NamedWeight]:
+    """All parameters of a function by name, the inputs among them, tuples by their fields.
+
+    Raises `DiagnosticError` (RX0712) where `param_names` are not as many as the weights, no
+    strings, or not different from each other.
+    """
+    attrs = function.attrs or Attrs()
+    count = attrs.get(NUM_INPUT)
+    count = count if isinstance(count, int) and not isinstance(count, bool) else None
+    found: list[NamedWeight] = []
+    for i, param in enumerate(function.params):
+        info = param.struct_info
+        is_input = None if count is None else i < count
+        if isinstance(info, TupleStructInfo):
+            found += (
+                NamedWeight(f"{param.name_hint}.{j}", param, j, field, is_input)
+                for j, field in enumerate(info.fields)
+            )
+        else:
+            found.append(NamedWeight(param.name_hint, param, None, info, is_input))
+    names = attrs.get(PARAM_NAMES)
+    return found if names is None else _named(function, found, names)
+
+
+def _named(function: Function, found: list[NamedWeight], names: object) -> list[NamedWeight]:
+    inputs = [weight for weight in found if weight.is_input]
+    weights = found[len(inputs) :]
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        raise _mistake(function, f"`{PARAM_NAMES}` is a list of strings")
+    if len(names) != len(weights):
+        raise _mistake(
+            function, f"`{PARAM_NAMES}` has {len(names)} names for {len(weights)} weights"
+        )
+    if len({*names}) < len(names):
+        name = next(name for i, name in enumerate(names) if name in names[:i])
+        raise _mistake(function, f"`{PARAM_NAMES}` has `{name}` twice")
+    named = (weight._replace(name=name) for weight, name in zip(weights, names, strict=True))
+    return [*inputs, *named]
+
+
+def _mistake(function: Function, message: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("RX0712", message, function.span))
+
+
+def names_of_weights(weights: Sequence[NamedWeight]) -> dict[str, NamedWeight]:
+    """Weights by their names. Raises `DiagnosticError` (RX0712) where two have one name."""
+    found: dict[str, NamedWeight] = {}
+    for weight in weights:
+        other = found.setdefault(weight.name, weight)
+        if other is not weight:
+            message = f"two parameters are called `{weight.name}`, so no array is that of either"
+            places = [w.param.span for w in (other, weight)]
+            labels = [Label(span, "is called so") for span in places if span is not None]
+            raise DiagnosticError(Diagnostic("RX0712", message, places[1], tuple(labels[:1])))
+    return found
