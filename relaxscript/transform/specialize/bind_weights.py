@@ -29,7 +29,7 @@ from relaxscript.ir.constant_folding import fold_constants
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as ShapeVar
-from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 from relaxscript.ir.walk import free_vars, rewrite, substitute
 from relaxscript.runtime.values import DeviceTensor, to_tensor
 from relaxscript.sinfo import (
@@ -226,17 +226,19 @@ def _bound(
     for weight, name in given:
         var = renamed[weight.param]
         if weight.field is not None:
-            info = var.struct_info.fields[weight.field]
+            whole = var.struct_info
+            assert isinstance(whole, TupleStructInfo)
             own = fields.setdefault(var, {})
-            own[weight.field] = var = relax.Var.make(weight.name, info, span=var.span)
+            var = relax.Var.make(weight.name, whole.fields[weight.field], span=var.span)
+            own[weight.field] = var
         bindings.append(_constant_binding(var, constants[name], _info_of(constants[name])))
     body = rewrite(specialised.body, lambda node: _field(node, fields))
     assert isinstance(body, relax.SeqExpr)
     used = {*free_vars(body)} if fields else set()
     for var, own in fields.items():
         if var in used:
-            whole = relax.Tuple(tuple(own[i] for i in sorted(own)))
-            bindings.append(relax.VarBinding.make(var, whole, span=var.span))
+            again = relax.Tuple(tuple(own[i] for i in sorted(own)))
+            bindings.append(relax.VarBinding.make(var, again, span=var.span))
     bound = {weight.param for weight, _ in given}
     kept = tuple(renamed[p] for p in function.params if p not in bound)
     blocks = _after(tuple(bindings), body.blocks)
