@@ -9,14 +9,21 @@ a weight is called as its parameter, and the third field of the tuple `params` i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Label
 from relaxscript.ir.relax import Attrs, Function, Var
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
 
-__all__ = ["NUM_INPUT", "PARAM_NAMES", "NamedWeight", "names_of_weights", "weights_of"]
+__all__ = [
+    "NUM_INPUT",
+    "PARAM_NAMES",
+    "NamedWeight",
+    "named_weights",
+    "names_of_weights",
+    "weights_of",
+]
 
 NUM_INPUT, PARAM_NAMES = "num_input", "param_names"
 
@@ -40,11 +47,20 @@ def weights_of(function: Function) -> list[NamedWeight]:
     Raises `DiagnosticError` (RX0712) where `param_names` are not as many as the weights, no
     strings, or not different from each other.
     """
-    attrs = function.attrs or Attrs()
+    found, mistake = named_weights(function.params, function.attrs or Attrs())
+    if mistake is not None:
+        raise DiagnosticError(Diagnostic("RX0712", mistake, function.span))
+    return found
+
+
+def named_weights(
+    params: Sequence[Var], attrs: Mapping[str, Any]
+) -> tuple[list[NamedWeight], str | None]:
+    """The parameters by name, and what is wrong with the names that the attributes give."""
     count = attrs.get(NUM_INPUT)
     count = count if isinstance(count, int) and not isinstance(count, bool) else None
     found: list[NamedWeight] = []
-    for i, param in enumerate(function.params):
+    for i, param in enumerate(params):
         info = param.struct_info
         is_input = None if count is None else i < count
         if isinstance(info, TupleStructInfo):
@@ -54,28 +70,23 @@ def weights_of(function: Function) -> list[NamedWeight]:
             )
         else:
             found.append(NamedWeight(param.name_hint, param, None, info, is_input))
-    names = attrs.get(PARAM_NAMES)
-    return found if names is None else _named(function, found, names)
+    if PARAM_NAMES not in attrs:
+        return found, None
+    return _named(found, attrs[PARAM_NAMES])
 
 
-def _named(function: Function, found: list[NamedWeight], names: object) -> list[NamedWeight]:
+def _named(found: list[NamedWeight], names: object) -> tuple[list[NamedWeight], str | None]:
     inputs = [weight for weight in found if weight.is_input]
     weights = found[len(inputs) :]
-    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        raise _mistake(function, f"`{PARAM_NAMES}` is a list of strings")
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        return found, f"`{PARAM_NAMES}` is a list of strings"
     if len(names) != len(weights):
-        raise _mistake(
-            function, f"`{PARAM_NAMES}` has {len(names)} names for {len(weights)} weights"
-        )
+        return found, f"`{PARAM_NAMES}` has {len(names)} names for {len(weights)} weights"
     if len({*names}) < len(names):
         name = next(name for i, name in enumerate(names) if name in names[:i])
-        raise _mistake(function, f"`{PARAM_NAMES}` has `{name}` twice")
+        return found, f"`{PARAM_NAMES}` has `{name}` twice"
     named = (weight._replace(name=name) for weight, name in zip(weights, names, strict=True))
-    return [*inputs, *named]
-
-
-def _mistake(function: Function, message: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("RX0712", message, function.span))
+    return [*inputs, *named], None
 
 
 def names_of_weights(weights: Sequence[NamedWeight]) -> dict[str, NamedWeight]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Callable as AnyCallable, Sequence
+from collections.abc import Callable as AnyCallable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -55,6 +55,7 @@ __all__ = [
     "as_struct_info",
     "in_annotation",
     "is_element",
+    "struct_infos_by_name",
     "typed_arguments",
 ]  # fmt: skip
 
@@ -222,6 +223,36 @@ def as_struct_info(value: Any) -> StructInfo:
         meant = f'R.Prim("{name}")'
     help = f"write `{meant}`" if meant else 'write for example `R.Tensor((2, 3), "float32")`'
     raise AnnotationError(f"`{_describe_value(value)}` is not an annotation", None, help, meant)
+
+
+def struct_infos_by_name(mapping: Mapping[str, Any]) -> dict[str, StructInfo]:
+    """The annotations of a mapping from names to annotations, or to arrays, which are not read."""
+    shape_of = getattr(mapping, "shape", None)  # weights in files know it without the array
+    found: dict[str, StructInfo] = {}
+    for name in mapping:
+        if not isinstance(name, str):
+            message = f"the names of a tuple's fields are strings, not `{_describe_value(name)}`"
+            raise AnnotationError(message)
+        try:
+            if callable(shape_of):
+                found[name] = _tensor_like(shape_of(name), mapping.dtype(name))  # type: ignore[attr-defined]
+                continue
+            value = mapping[name]
+            has_both = hasattr(value, "shape") and hasattr(value, "dtype")
+            is_array = has_both and not isinstance(value, StructInfo)
+            found[name] = (
+                _tensor_like(value.shape, value.dtype) if is_array else as_struct_info(value)
+            )
+        except AnnotationError as error:
+            message = f"the field `{name}`: {error.message}"
+            raise AnnotationError(message, None, error.help, code=error.code) from None
+    return found
+
+
+def _tensor_like(shape: Any, dtype: Any) -> StructInfo:
+    """The annotation of arrays of any library: `torch.float32` says its dtype as well."""
+    name = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+    return _tensor(tuple(shape), name)
 
 
 # What a type of Python may have meant in the place of an annotation.
@@ -417,6 +448,8 @@ def _object() -> StructInfo:
 
 
 def _tuple(*fields: Any) -> StructInfo:
+    if len(fields) == 1 and isinstance(fields[0], Mapping):
+        return TupleStructInfo(tuple(struct_infos_by_name(fields[0]).values()))
     if len(fields) == 1 and isinstance(fields[0], (list, tuple)):
         fields = tuple(fields[0])
     return TupleStructInfo(tuple(as_struct_info(f) for f in fields))
@@ -468,7 +501,15 @@ Prim = AnnotationForm(
 )
 Object = AnnotationForm("Object", ObjectStructInfo, _object, """Any value.""")
 Tuple = AnnotationForm(
-    "Tuple", TupleStructInfo, _tuple, """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`."""
+    "Tuple",
+    TupleStructInfo,
+    _tuple,
+    """A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`.
+
+    Weights by name are one parameter, `params: R.Tuple(weights)`: the values of the mapping are
+    annotations, or arrays. `params["fc1.weight"]` is a field; the names are the attribute
+    `param_names` of the function.
+    """,
 )
 Callable = AnnotationForm(
     "Callable", FuncStructInfo, _callable,

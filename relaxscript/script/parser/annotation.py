@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from relaxscript.dtypes import DataType, is_dtype
@@ -33,6 +34,7 @@ from relaxscript.script.names.annotations import (
     Tensor,
     as_struct_info,
     is_element,
+    struct_infos_by_name,
 )
 
 from .annotation_help import a_shape, reorder_arguments
@@ -58,7 +60,8 @@ __all__ = [
 
 # What may be a sequence: other forms are annotations, or are read as such.
 _COMPUTED = (
-    ast.Attribute, ast.BinOp, ast.Call, ast.GeneratorExp, ast.ListComp, ast.Name, ast.Subscript,
+    ast.Attribute, ast.BinOp, ast.Call, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.ListComp,
+    ast.Name, ast.Subscript,
 )  # fmt: skip
 
 
@@ -305,10 +308,24 @@ def annotation_argument(cx: RelaxContext, node: ast.expr) -> Any:
         return parse_annotations(cx, node.elts)
     if isinstance(node, _COMPUTED):
         value = parse_expr(cx, node)
+        if isinstance(value, Mapping):
+            return fields_by_name(cx, value, node)
         if isinstance(value, (tuple, list)):
             return [struct_info_of(cx, item, node) for item in value]
         return struct_info_of(cx, value, node)
     return parse_annotation(cx, node)
+
+
+def fields_by_name(
+    cx: RelaxContext, mapping: Mapping[str, Any], node: ast.expr
+) -> list[StructInfo]:
+    """The annotations of a mapping; the script may call the fields by its names."""
+    try:
+        infos = struct_infos_by_name(mapping)
+    except AnnotationError as error:
+        raise cx.error(node, error.code, error.message, help=error.help) from None
+    cx.names_of_fields[node] = tuple(infos)
+    return list(infos.values())
 
 
 def parse_annotations(cx: RelaxContext, nodes: list[ast.expr]) -> list[StructInfo]:

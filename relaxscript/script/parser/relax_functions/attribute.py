@@ -1,7 +1,7 @@
 """Syntax behind a value of the program: attributes, methods, and indices of any kind.
 
     attribute = value "." ("T" | "shape" | "dtype" | "ndim" | ...) | method "(" arguments ")"
-    item      = tuple "[" integer "]" | shape "[" index "]" | tensor "[" index "]"
+    item      = tuple "[" integer | name "]" | shape "[" index "]" | tensor "[" index "]"
 
 What is known while the script is parsed is a value of Python: `x.dtype` is a dtype, `x.ndim` a
 number, `x.shape[0]` a dimension. What is not is a call of `R.inspect`.
@@ -32,6 +32,7 @@ from .context import RelaxContext
 from .expression import as_leaf, build, compute
 from .index import tensor_index
 from .name import adopt_value, declare_function, global_var
+from .named_fields import field_of_name
 
 __all__ = [
     "Method", "attribute_of", "known_dimensions", "known_length", "method_call",
@@ -322,6 +323,8 @@ def tuple_field(
         with cx.at(node.slice):
             chosen = range(count)[index]
         return tuple(TupleGetItem.make(owner, i, span, span=span) for i in chosen)
+    if isinstance(index, str):
+        index = field_of_name(cx, owner, index, node)
     _check_index(cx, index, count, ("tuple", "field"), node)
     return TupleGetItem.make(owner, index % count, cx.source.span(node.value), span=span)
 

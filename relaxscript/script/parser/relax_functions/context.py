@@ -99,6 +99,10 @@ class RelaxContext(ScriptContext):
         self.annotation_memo: dict[str, object] = {}
         # Where variables were annotated that have their StructInfo from elsewhere.
         self.annotated: dict[Var, ast.expr] = {}
+        # The names of a tuple's fields: by the mapping that its annotation is made of, and of
+        # the parameters that have this annotation.
+        self.names_of_fields: dict[ast.expr, tuple[str, ...]] = {}
+        self.field_names: dict[Var, tuple[str, ...]] = {}
         # Parameters of which nothing is said.
         self.unannotated_at: dict[str, Span | None] = {}
         self.unknown_parameters: set[str] = set()

@@ -34,6 +34,7 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars
 from .context import Header, RelaxContext
 from .expression import mentions
 from .legacy_forms import calls_packed, has_legacy_calls
+from .named_fields import name_fields, name_weights
 
 __all__ = ["is_bare_tuple", "parse_header", "parse_parameters", "prelude", "shape_declaration"]
 
@@ -238,7 +239,9 @@ def parse_parameter(cx: RelaxContext, node: ast.arg) -> Var:
     except Failed:
         cx.unknown_parameters.add(node.arg)
         info = ObjectStructInfo()
-    return Var.make(node.arg, info, span=span)
+    param = Var.make(node.arg, info, span=span)
+    name_fields(cx, param, node.annotation)
+    return param
 
 
 def check_says_its_fields(cx: RelaxContext, name: str, annotation: ast.expr) -> None:
@@ -350,6 +353,7 @@ def function_attrs(
                     add_attributes(cx, attrs, found, given)
                 except Failed:
                     header.failed = True
+    name_weights(cx, header, attrs, local)
     if cx.check_well_formed:
         check_attrs(cx, node, header, attrs, local)
     if not header.private:
