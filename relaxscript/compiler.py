@@ -76,16 +76,14 @@ def build(
     and writes wherever its indices lead. With "llvm -zero-memory=1" the memory that a PrimFunc
     makes begins as zeros; otherwise what lies there before the first store is left open.
 
-    `params` maps names to arrays, such as `load_weights` gives. They become constants; those in
-    mapped files are not copied. The names are those of parameters of `main`, or of all public
-    functions where there is none. A function with the attribute `num_input` takes an array for each
-    parameter after its inputs, by its `param_names` where it has such.
-
-    A pipeline is a name, None, passes in a row or a function from module to module. The
+    `params` maps names of parameters to arrays, which become constants. The parameters are those of
+    `main`, or of all public functions where there is none. Arrays of `load_weights` are not copied.
+    A function with the attribute `num_input` takes an array for each parameter after its inputs. A
+    pipeline is a name, None, passes in a row or a function from module to module. The
     relax_pipeline lowers the module: bytecode is made of calls, `if` and results only, and what it
-    leaves of anything else is refused. `get_pipeline("default")` is the default one, whose
-    `script()` names its passes; "default_build" also plans memory. Both `exec_mode`s, "bytecode"
-    and "compiled", make bytecode at present.
+    leaves is refused. `get_pipeline("default")` is the default one, whose `script()` names its
+    passes; "default_build" also plans memory. Both `exec_mode`s, "bytecode" and "compiled", make
+    bytecode at present.
 
     `remove_checks` says which run-time checks to leave out beside those that are seen at once to
     hold: "redundant" what earlier checks imply (`transform.RemoveRedundantChecks`), which changes

@@ -55,8 +55,8 @@ Given = list[tuple[NamedWeight, str]]
 def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
     """The module with parameters bound to arrays by name, which become constants.
 
-    These are parameters of `main`, or of all public functions where there is none, and of functions
-    that say by `num_input` which of their parameters are weights: of these none may be missing.
+    These are parameters of `main`, or of all public functions where there is none. A function may
+    say by `num_input` which of its parameters are weights: of these none may be missing.
     Shape variables that the arrays determine become numbers everywhere in the function. Raises
     `DiagnosticError`: RX0712 for names that are missing or that no parameter has, RX0206 for
     arrays that do not fit. All of them are said at once.

@@ -3,8 +3,8 @@
     def main(x: R.Tensor(("n", 784), "float32"), params: R.Tuple(weights)):
         y = R.linear(x, params["fc1.weight"], params["fc1.bias"])
 
-`weights` is a mapping. The function says by its attribute `num_input` how many parameters are
-inputs, and by `param_names` what the weights after them are called: so it is printed, with
+`weights` is a mapping. The attribute `num_input` of the function says how many parameters are
+inputs. Its `param_names` are what the weights after these are called. So it is printed, with
 `params[0]`, and so it may be written without a mapping.
 """
 
