@@ -28,9 +28,10 @@ from relaxscript.ir import relax
 from relaxscript.ir.constant_folding import fold_constants
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as ShapeVar
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
-from relaxscript.ir.walk import free_vars, rewrite, substitute
+from relaxscript.ir.walk import free_vars, rewrite, substitute, walk
 from relaxscript.runtime.values import DeviceTensor, to_tensor
 from relaxscript.sinfo import (
     check_compatibility,
@@ -232,8 +233,7 @@ def _bound(
             var = relax.Var.make(weight.name, whole.fields[weight.field], span=var.span)
             own[weight.field] = var
         bindings.append(_constant_binding(var, constants[name], _info_of(constants[name])))
-    body = rewrite(specialised.body, lambda node: _field(node, fields))
-    assert isinstance(body, relax.SeqExpr)
+    body = _with_fields(specialised.body, fields)
     used = {*free_vars(body)} if fields else set()
     for var, own in fields.items():
         if var in used:
@@ -246,7 +246,40 @@ def _bound(
     return made.replace(attrs=_attrs_without(function, bound))
 
 
-def _field(node: Any, fields: Mapping[relax.Var, Mapping[int, relax.Var]]) -> relax.Var | None:
+def _with_fields(
+    body: relax.Expr, fields: Mapping[relax.Var, Mapping[int, relax.Var]]
+) -> relax.SeqExpr:
+    """A body in which fields of tuples of weights are variables of their own.
+
+    Other names of these are gone: a constant that is only read under its own name is never copied.
+    """
+    assert isinstance(body, relax.SeqExpr)
+    if not fields:
+        return body
+    own: dict[relax.Var, relax.Var] = {}
+    for node in walk(body):
+        if isinstance(node, relax.VarBinding) and (var := _field(node.value, fields)) is not None:
+            own[node.var] = var
+
+    def step(node: Node) -> Node | None:
+        match node:
+            case relax.Var():
+                return own.get(node)
+            case relax.TupleGetItem():
+                return _field(node, fields)
+            case relax.BindingBlock(bindings=bindings):
+                kept = tuple(b for b in bindings if getattr(b, "value", None) is not b.var)
+                return None if len(kept) == len(bindings) else node.replace(bindings=kept)
+            case relax.SeqExpr(blocks=blocks) if not all(block.bindings for block in blocks):
+                return node.replace(blocks=tuple(block for block in blocks if block.bindings))
+        return None
+
+    return rewrite(body, step)
+
+
+def _field(
+    node: relax.Expr, fields: Mapping[relax.Var, Mapping[int, relax.Var]]
+) -> relax.Var | None:
     """The variable for a field of a tuple of weights."""
     if isinstance(node, relax.TupleGetItem) and isinstance(node.tuple_value, relax.Var):
         own = fields.get(node.tuple_value)

@@ -8,7 +8,7 @@ import pytest
 import relaxscript as rx
 from relaxscript.compiler import with_params
 from relaxscript.runtime import Device
-from relaxscript.script import ir as I, relax as R
+from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript.transform.normalize.normalize import normalize_module
 
 NAMES = ["fc1.weight", "fc1.bias"]
@@ -84,6 +84,31 @@ def test_what_is_bound_is_a_variable_of_its_name():
     assert "params" not in text
     assert dict(made["main"].attrs) == {"num_input": 1, "global_symbol": "main"}
     assert rx.structural_equal(rx.from_source(made.script(show_meta=True)), made)
+
+
+def test_constants_have_no_other_names_and_are_not_copied_by_a_run():
+    assert "vm.builtin.constant" not in rx.build(Packed, params=WEIGHTS).as_text()
+
+    @I.ir_module
+    class Bound:
+        @R.function
+        def main(params: R.Tuple(R.Tensor((3,), "float32"), R.Tensor((4, 3), "float32"))):
+            R.func_attr({"num_input": 0})
+            k = T.int64()
+            with R.dataflow():
+                bias = params[0]
+                weight = params[1]
+                R.output(bias, weight)
+            with R.dataflow():
+                y = R.add(weight, bias)
+                R.output(y)
+            cast = R.match_cast(params[0], R.Tensor((k,), "float32"))
+            return (y, cast)
+
+    made = bound(Bound, {"params.0": B, "params.1": W})
+    assert [len(block.bindings) for block in made["main"].body.blocks] == [2, 1, 1]
+    y, cast = rx.jit(Bound, params={"params.0": B, "params.1": W}).main()
+    assert (y.tolist(), cast.tolist()) == ((W + B).tolist(), B.tolist())
 
 
 def test_a_tuple_that_is_used_as_a_whole_is_made_again():

@@ -247,7 +247,8 @@ def test_a_field_whose_index_is_no_number():
     @R.function
     def f(t: R.Tuple(R.Tensor((4,), "float32"), R.Object), i: R.Prim("int64")):
         x = t["first"]
-        #     ^^^^^^^ error: RX0208 the index of a tuple is a whole number written out
+        #     ^^^^^^^ error: RX0208 the fields of `t` have no names
+        #             help: write `t[0]`; of a mapping, `R.Tuple(weights)` names the fields
         y = t[i]
         #     ^ error: RX0208 the index of a tuple is a whole number written out
         return x
