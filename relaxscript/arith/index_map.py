@@ -5,6 +5,7 @@ What an index map may do to an index is add, multiply by numbers, and divide by 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -78,8 +79,21 @@ def _unknown(e: PrimExpr) -> OperandError:
     )  # fmt: skip
 
 
+_EXACT: Mapping[type[prim.Binary], Callable[[int, int], int]] = {
+    prim.Add: operator.add,
+    prim.Sub: operator.sub,
+    prim.Mul: operator.mul,
+    prim.FloorDiv: operator.floordiv,
+}
+
+
 def _of(make: type[prim.Binary], a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
     """An operation on bounds, simplified."""
+    other = b.value if b.__class__ is IntImm and b.dtype is prim.INT64 else b
+    if other.__class__ is int and a.__class__ is IntImm and a.dtype is prim.INT64:
+        value = _EXACT[make](a.value, other)
+        if max(abs(value), abs(other)) < 1 << 63:
+            return _number(value)
     return simplify(make.make(*prim.match_dtypes(a, b)))
 
 

@@ -30,6 +30,7 @@ from relaxscript.opdef.shapes import (
     require_dtype,
     require_equal,
     same_dim,
+    same_dims,
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import te, topi
@@ -163,7 +164,7 @@ def _measure(
             continue
         own[label] = dim
         for known in seen:
-            if known is not None:
+            if known is not None and not same_dims((known,), (dim,)):
                 error, called = _size_mismatch(name, axis, label, known, dim)
                 text = f"{called} has {dim_text(dim)} elements, not {dim_text(known)} or 1"
                 broadcast_dim(context, known, dim, error, text)

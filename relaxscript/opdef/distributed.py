@@ -66,7 +66,8 @@ def local_view(info: StructInfo) -> StructInfo:
     dims = list(tensor.dims)
     for axis, count in shard_counts(info.device_mesh, info.placement).items():
         dims[axis] = dims[axis] // const(count, dims[axis].dtype)
-    return tensor.replace(shape=ShapeExpr.make(tuple(dims)))
+    shape = ShapeExpr.make(tuple(dims))
+    return TensorStructInfo.make(shape, tensor.dtype, tensor.vdevice, len(dims), span=tensor.span)
 
 
 def require_one_mesh(operands: Sequence[tuple[str, StructInfo]]) -> DeviceMesh | None:

@@ -5,6 +5,8 @@ Source: TVM `topi.einsum`, numpy.
 
 from __future__ import annotations
 
+import functools
+
 from relaxscript.errors import OperandError
 
 __all__ = ["ELLIPSIS", "Label", "labels_of", "letters_of", "parse_subscripts"]
@@ -14,7 +16,8 @@ ELLIPSIS = "..."
 Label = str | int
 
 
-def parse_subscripts(subscripts: str) -> tuple[list[str], str]:
+@functools.lru_cache
+def parse_subscripts(subscripts: str) -> tuple[tuple[str, ...], str]:
     """The axes of each operand, and those of the result; raises `OperandError` (RX0204)."""
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
@@ -34,7 +37,7 @@ def parse_subscripts(subscripts: str) -> tuple[list[str], str]:
         raise _unreadable(subscripts, "an axis appears twice in the result")
     if dots not in output:
         raise _unreadable(subscripts, "the axes of `...` are missing in the result")
-    return inputs, output
+    return tuple(inputs), output
 
 
 def letters_of(term: str) -> str:

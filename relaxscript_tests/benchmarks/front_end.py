@@ -14,6 +14,7 @@ from functools import partial
 from relaxscript.compiler import build
 from relaxscript.ir import IRModule, structural_equal
 from relaxscript.script import from_source
+from relaxscript.script.source.source_tree import parse_once
 from relaxscript.transform.pipeline import default_build_pipeline
 
 from .timing import in_turns, seconds
@@ -51,6 +52,7 @@ def parse_figures() -> None:
     actions: dict[str, Callable[[], object]] = {}
     for count, text in texts.items():
         actions[f"ast {count}"] = lambda text=text: ast.parse(text)
+        actions[f"tree {count}"] = lambda text=text: parse_once("<benchmark>", text)
         actions[f"parse {count}"] = parsed(text)
     # The parser keeps the last 16 texts: after 8 rounds each one also pays for letting a tree go.
     times = in_turns(actions, runs=21)
@@ -61,6 +63,9 @@ def parse_figures() -> None:
     print(f"beyond 4 x ast.parse             {per_binding:8.2f} us a binding (aim: at most 25)")
     print(f"parse and derive 10,000          {long * 1e3:8.2f} ms")
     print(f"10,000 as a multiple of 1,000    {long / ours:8.2f}    (aim: at most 11)")
+    # The tree alone, without the collector: what Python's parser and fresh memory grow by.
+    growth = times["tree 10000"] / times["tree 1000"]
+    print(f"  of Python's tree of it         {growth:8.2f}")
 
 
 def print_and_compare_figures() -> None:

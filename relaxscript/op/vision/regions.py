@@ -20,8 +20,10 @@ from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import (
+    ONE,
     common_vdevice,
     number,
+    obviously_inside,
     require_dtype,
     require_inside,
     tensor_of,
@@ -180,11 +182,13 @@ def _infer(
     why = "a region is the number of its sample and two corners of two coordinates"
     require_length(context, "rois", places, 1, 5, why)
     for letter, dim in zip("HW", dims[2:] if dims is not None else ()):
+        if obviously_inside(ONE, dim):
+            continue
         fact = f"has {dim_text(dim)} elements along {letter}"
         message = "there is nothing in an image of no elements"
         text = f"`data` {fact}, and {message}"
         error = OperandError("data", fact, message=message)
-        require_inside(context, number(1), dim, error, text)
+        require_inside(context, ONE, dim, error, text)
     if dims is None or places is None:
         return tensor_of(None, data.dtype, vdevice, order.rank)
     size = per_axis("pooled_size", pooled_size, 2, 1)
