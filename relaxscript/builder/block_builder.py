@@ -420,19 +420,21 @@ def _expression(value: Any) -> Expr:
 
 def _check_parameters(params: Sequence[Any]) -> None:
     """Parameters are variables, and each is one of its own."""
-    for index, param in enumerate(params):
+    before: set[int] = set()
+    for param in params:
         if not isinstance(param, Var):
             raise OperandError(
                 "parameter", "is no Var", code="RX0201",
                 message=f"a parameter is a `Var`, this is {param!r}",
                 help='write for example `Var("x", TensorStructInfo((2, 3), "float32"))`',
             )  # fmt: skip
-        if any(param is other for other in params[:index]):
+        if id(param) in before:
             raise OperandError(
                 "parameter", "is given twice", code="RX0302",
                 message=f"`{param.name_hint}` is given twice among the parameters",
                 help="make a `Var` for each",
             )  # fmt: skip
+        before.add(id(param))
 
 
 def _check_function(function: Any) -> None:

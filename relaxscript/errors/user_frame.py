@@ -24,6 +24,7 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CONTEXTLIB = os.sep + "contextlib.py"
 
 
 def report_at_caller(function: F) -> F:
@@ -56,7 +57,7 @@ def caller_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not filename.startswith(PACKAGE) and os.path.basename(filename) != "contextlib.py":
+        if not filename.startswith(PACKAGE) and not filename.endswith(_CONTEXTLIB):
             return frame
         frame = frame.f_back
     return None

@@ -23,13 +23,17 @@ from . import modules, op, spec
 from .default_dtype import get_default_dtype, set_default_dtype
 from .effect import Effect, IOEffect
 from .exporter import Exporter
+from .extern import ExternModule, ObjectModule, SourceModule, add_extern
 from .module import Module, ModuleDict, ModuleList
 from .modules import *  # noqa: F403
 from .op import *  # noqa: F403
+from .subroutine import SubroutineMixin
 from .tensor import Object, Parameter, Tensor, wrap_nested
+from .visitor import Mutator
 
 __all__ = [
-    "Effect", "Exporter", "IOEffect", "Module", "ModuleDict", "ModuleList", "Object",
-    "Parameter", "Tensor", "get_default_dtype", "modules", "op", "set_default_dtype", "spec",
+    "Effect", "Exporter", "ExternModule", "IOEffect", "Module", "ModuleDict", "ModuleList",
+    "Mutator", "Object", "ObjectModule", "Parameter", "SourceModule", "SubroutineMixin", "Tensor",
+    "add_extern", "get_default_dtype", "modules", "op", "set_default_dtype", "spec",
     "wrap_nested", *modules.__all__, *(name for name in op.__all__ if name != "wrap_nested"),
 ]  # fmt: skip

@@ -104,12 +104,15 @@ def leave_block(builder: BlockBuilder, value: Expr) -> Expr:
     inside = dict.fromkeys(_block_variables(value))
     if not inside:
         return value
-    left = {
+    left: dict[Var, Var] = {
         var: Var.make(var.name_hint, info_behind_block(var.struct_info), span=var.span)
         for var in inside
     }
-    outer = Substitution(left)
-    builder.current_scope.substitute(outer)
+    outer, scope = Substitution(left), builder.current_scope
+    # None is used before it is bound, and most often it is the last one.
+    first = next(k for k, binding in enumerate(scope.bindings) if binding.var in left)
+    scope.bindings[first:] = map(outer.apply, scope.bindings[first:])
+    scope.vars = [left.get(var, var) for var in scope.vars]
     return outer.apply(value)
 
 

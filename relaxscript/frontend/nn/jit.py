@@ -87,7 +87,7 @@ def jit(
     mod, params, externs = module.export_tvm(methods, debug, allow_extern=True)
     data = _data(params)
     if externs:
-        mod = AttachExternModules([extern.load() for extern in externs])(mod)
+        mod = AttachExternModules(externs)(mod)
     vm = VirtualMachine(build(mod, relax_pipeline=pipeline), device)
     return CompiledModule(vm, methods, data, "_initialize_effect" in mod, finish)
 

@@ -26,20 +26,19 @@ from relaxscript.builder import BlockBuilder
 from .default_dtype import as_dtype
 from .effect import Effect
 from .state_dict import load_state
+from .subroutine import SubroutineMixin
 from .tensor import Parameter
 from .trace import Trace, model_error, run_module
 
 __all__ = ["Module", "ModuleDict", "ModuleList", "named_members"]
 
 
-class Module:
+class Module(SubroutineMixin):
     """A part of a model. Derive from it, make parameters and modules in `__init__`, and describe
     in `forward` what it computes.
 
     A class with `define_subroutine = True` becomes a private function, which each use calls.
     """
-
-    define_subroutine: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of `forward`. Raises `DiagnosticError` (RX0711) outside of an export."""
@@ -58,10 +57,7 @@ class Module:
                 '`run = model.jit(spec={"forward": {...}})`, then `run.forward(x)`',
             )
         if self.define_subroutine and trace is not None:
-            from .subroutine import call_subroutine
-
-            members = named_members(self)
-            return call_subroutine(trace, self, forward, members, (args, kwargs))
+            return self.call_subroutine(trace, named_members(self), args, kwargs)
         return run_module(self, forward, args, kwargs)
 
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
@@ -243,23 +239,27 @@ def _members(module: Module) -> Iterable[tuple[str, Any]]:
     return vars(module).items()
 
 
-def named_members(
-    module: Module, prefix: str = "", inside: tuple[Module, ...] = ()
-) -> Iterator[tuple[str, Any]]:
+def named_members(module: Module, prefix: str = "") -> list[tuple[str, Any]]:
     """All parameters, effects and modules inside of a module, with their names.
 
     A module that holds one in which it is itself is not entered again.
     """
-    inside = (*inside, module)
+    found: list[tuple[str, Any]] = []
+    _collect(module, prefix and f"{prefix}.", found, set())
+    return found
+
+
+def _collect(
+    module: Module, prefix: str, found: list[tuple[str, Any]], inside: set[int]
+) -> None:  # fmt: skip
+    inside.add(id(module))
     for name, member in _members(module):
-        path = f"{prefix}.{name}" if prefix else name
-        match member:
-            case Parameter() | Effect():
-                yield path, member
-            case Module() if not any(member is outer for outer in inside):
-                yield path, member
-        if isinstance(member, Module) and not any(member is outer for outer in inside):
-            yield from named_members(member, path, inside)
+        if isinstance(member, (Parameter, Effect)):
+            found.append((prefix + name, member))
+        elif isinstance(member, Module) and id(member) not in inside:
+            found.append((prefix + name, member))
+            _collect(member, f"{prefix}{name}.", found, inside)
+    inside.remove(id(module))
 
 
 def _parameters(module: Module, prefix: str) -> Iterator[tuple[str, Parameter]]:

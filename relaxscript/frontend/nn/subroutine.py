@@ -9,7 +9,7 @@ Source: TVM `relax.frontend.nn.SubroutineMixin`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from relaxscript.ir.prim import PrimExpr, Var as ShapeVar
@@ -23,35 +23,38 @@ from .function_values import leave_block, returned
 from .tensor import Object, Parameter, Tensor
 from .trace import Trace, bind_value, model_error, run_module
 
-__all__ = ["call_subroutine"]
+__all__ = ["SubroutineMixin"]
 
 
-def call_subroutine(
-    trace: Trace, module: Any, forward: Callable[..., Any],
-    members: Iterable[tuple[str, Any]], arguments: tuple[Any, Any],
-) -> Any:  # fmt: skip
-    """The result of a call of the private function that `forward` describes.
+class SubroutineMixin:
+    """A module whose class sets `define_subroutine` is a private function, which its uses call."""
 
-    It takes the tensors among the arguments and the parameters among the members of the module.
-    What else is among the arguments is part of it. Raises `DiagnosticError` (RX0711) for a module
-    with effects.
-    """
-    parameters: dict[Parameter, str] = {}
-    for name, member in members:
-        if isinstance(member, Effect):
-            raise model_error(
-                f"`{type(module).__name__}` has effects, so it cannot be a private function",
-                help="leave out `define_subroutine = True`",
-            )
-        if isinstance(member, Parameter):
-            parameters.setdefault(member, name)
-    function = _Subroutine(trace)
-    args, kwargs = function.take(arguments, "x")
-    for parameter, name in parameters.items():
-        function.trace.values[parameter] = function.pass_in(name, trace.values[parameter])
-    result, call = function.write(module, forward, args, kwargs)
-    name = function.name
-    return _as_before(result, bind_value(call, name), name)
+    define_subroutine: bool = False
+
+    def call_subroutine(
+        self, trace: Trace, members: Iterable[tuple[str, Any]], args: Any, kwargs: Any
+    ) -> Any:
+        """The result of a call of the private function that `forward` describes.
+
+        It takes the tensors among the arguments and the parameters among the members of the module.
+        What else is among the arguments is part of it. Raises `DiagnosticError` (RX0711) for a
+        module with effects.
+        """
+        parameters: dict[Parameter, str] = {}
+        for name, member in members:
+            if isinstance(member, Effect):
+                raise model_error(
+                    f"`{type(self).__name__}` has effects, so it cannot be a private function",
+                    help="leave out `define_subroutine = True`",
+                )
+            if isinstance(member, Parameter):
+                parameters.setdefault(member, name)
+        function = _Subroutine(trace)
+        args, kwargs = function.take((args, kwargs), "x")
+        for parameter, name in parameters.items():
+            function.trace.values[parameter] = function.pass_in(name, trace.values[parameter])
+        result, call = function.write(self, args, kwargs)
+        return _as_before(result, bind_value(call, function.name), function.name)
 
 
 class _Subroutine:
@@ -108,9 +111,7 @@ class _Subroutine:
             self._params.append(Var("sizes", own))
             self._given.append(ShapeExpr(tuple(untold)))
 
-    def write(
-        self, module: Any, forward: Callable[..., Any], args: Any, kwargs: Any
-    ) -> tuple[Any, Call]:
+    def write(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Call]:
         """The result of `forward` inside of the function, and the call of the function."""
         self._sizes()
         builder = self.trace.builder
@@ -118,8 +119,8 @@ class _Subroutine:
         builder.begin_function(self.name, self._params)
         try:
             with self.trace.running(), builder.dataflow():
-                result = run_module(module, forward, args, kwargs)
-                value = leave_block(builder, returned(result, forward))
+                result = run_module(module, module.forward, args, kwargs)
+                value = leave_block(builder, returned(result, module.forward))
             builder.set_result(value)
             function = builder.end_function()
         except BaseException:

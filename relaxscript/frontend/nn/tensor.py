@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, VMError
+from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError, VMError
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.prim import IntImm, PrimExpr, as_dims
 from relaxscript.ir.relax import Constant, Expr, ShapeExpr, TupleGetItem, Var
@@ -25,6 +25,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.opdef.operator import Operator
 from relaxscript.runtime.arrays import NDArray, as_ndarray
 from relaxscript.runtime.values import DeviceTensor, has_method, kind_of, tensor_dtype, to_tensor
 from relaxscript.script import relax as R
@@ -207,6 +208,9 @@ class Parameter(Tensor):
 
     def info_with(self, dims: Callable[[Sequence[Dim]], Sequence[Any]]) -> TensorStructInfo:
         """The StructInfo of the parameter in a function; `dims` gives its shape there."""
+        known = self._own.struct_info
+        if isinstance(known, TensorStructInfo) and not any(isinstance(d, str) for d in self._shape):
+            return known
         return tensor_info(tuple(dims(self._shape)), self._dtype)
 
     @property
@@ -332,8 +336,18 @@ def expression(value: Any) -> Any:
 def apply(operator: Callable[..., Expr], name: str, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor that an operator of Relax gives for others, bound to a variable of this name."""
     named = {key: expression(value) for key, value in kwargs.items()}
-    result: Tensor = wrap_nested(operator(*map(expression, args), **named), name)
+    result: Tensor = wrap_nested(_call(operator, [*map(expression, args)], named), name)
     return result
+
+
+def _call(operator: Callable[..., Expr], args: list[Any], named: dict[str, Any]) -> Expr:
+    """A call of an operator, whatever its operands are: nothing is computed at once."""
+    if not isinstance(operator, Operator):
+        return operator(*args, **named)
+    try:
+        return operator.build(args, named)
+    except UnplacedError as error:
+        raise error.as_diagnostic_error(f"R.{operator.script_name}", None) from None
 
 
 def wrap_nested(expr: Expr, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
@@ -25,15 +25,16 @@ class AttachExternModules(ModulePass):
     `AttachExternModules([{"double": double}])` the script is the same, and the call means this
     function, whatever is registered. Of one name the function that came first is meant.
 
-    `extern_modules` are mappings from names to callables. A second run attaches nothing more.
+    `extern_modules` are mappings from names to callables. Those of `relax.frontend.nn` give one by
+    their method `load`. A second run attaches nothing more.
     Raises `DiagnosticError` (RX0610) for anything else.
 
     Source: TVM `relax.transform.AttachExternModules`.
     """
 
-    def __init__(self, extern_modules: Iterable[Mapping[str, Callable[..., Any]]]) -> None:
+    def __init__(self, extern_modules: Iterable[Any]) -> None:
         super().__init__()
-        self.extern_modules = tuple(extern_modules)
+        self.extern_modules = tuple([_loaded(module) for module in extern_modules])
         for functions in self.extern_modules:
             if not isinstance(functions, Mapping) or not all(map(callable, functions.values())):
                 message = f"`{functions!r}` is no mapping from names to callables"
@@ -48,3 +49,9 @@ class AttachExternModules(ModulePass):
         made = mod.clone()
         made.external_mods = (*mod.external_mods, *new)
         return made
+
+
+def _loaded(module: Any) -> Any:
+    """The functions of what has them to load; a mapping is loaded already."""
+    load = None if isinstance(module, Mapping) else getattr(module, "load", None)
+    return load() if callable(load) else module
