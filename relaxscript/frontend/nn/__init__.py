@@ -12,14 +12,15 @@
     mod, params = MLP().export_tvm(spec={"forward": {"x": nn.spec.Tensor(("n", 784), "float32")}})
 
 Start reading at `module.py`: what a module is. `tensor.py` has what methods compute with, `op/` and
-`modules/` what there is to compute, and `exporter.py` how methods become functions.
+`modules/` what there is to compute, and `exporter.py` how methods become functions. `init.py` makes
+the first values of parameters.
 
 Source: TVM `relax.frontend.nn`.
 """
 
 from __future__ import annotations
 
-from . import modules, op, spec
+from . import init, modules, op, spec
 from .default_dtype import get_default_dtype, set_default_dtype
 from .effect import Effect, IOEffect
 from .exporter import Exporter
@@ -34,6 +35,6 @@ from .visitor import Mutator
 __all__ = [
     "Effect", "Exporter", "ExternModule", "IOEffect", "Module", "ModuleDict", "ModuleList",
     "Mutator", "Object", "ObjectModule", "Parameter", "SourceModule", "SubroutineMixin", "Tensor",
-    "add_extern", "get_default_dtype", "modules", "op", "set_default_dtype", "spec",
+    "add_extern", "get_default_dtype", "init", "modules", "op", "set_default_dtype", "spec",
     "wrap_nested", *modules.__all__, *(name for name in op.__all__ if name != "wrap_nested"),
 ]  # fmt: skip
