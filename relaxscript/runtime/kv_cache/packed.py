@@ -114,7 +114,7 @@ def array_clear(caches: Any) -> None:
 
 @_packed("paged_attention_kv_cache_create")
 def paged_create(*args: Any) -> PagedAttentionKVCache:
-    """A paged cache, of the arguments that TVM has, or the first 13 of them.
+    """A paged cache, of the arguments that TVM has, or the first 13 of them and one kernel.
 
     First comes a shape: the largest batch, all tokens, the tokens of a forward and of a page, and 1
     where windows may slide. Then a shape of the first layer and of that behind the last. Then the
@@ -122,12 +122,13 @@ def paged_create(*args: Any) -> PagedAttentionKVCache:
     layers' kinds, and false. Then the mode of rope, its scale and theta, and its extension factors
     or None. Last comes a tensor of the dtype.
 
-    Of the kernels that follow, only that at place 24 is called. It splits what is fused and turns
-    queries and keys. What the others do, the cache does itself.
+    Of the kernels that follow, only that at place 24 is called, which may also come alone. It
+    splits what is fused and turns queries and keys. What the others do, the cache does itself.
     """
     name = "paged_attention_kv_cache_create"
-    if len(args) not in (_PLAIN, 28, 29):
-        raise cache_error(name, f"expected 28 or 29 arguments, or the first 13, got {len(args)}")
+    if len(args) not in (_PLAIN, _PLAIN + 1, 28, 29):
+        text = "expected 28 or 29 arguments, or the first 13 and perhaps one kernel"
+        raise cache_error(name, f"{text}, got {len(args)}")
     config = _integers(name, "cache_config", args[0])
     if len(config) != 5:
         text = "`cache_config` has the largest batch, all tokens, those of a forward and of a page"
@@ -143,9 +144,10 @@ def paged_create(*args: Any) -> PagedAttentionKVCache:
     heads, groups, keys, values, mode = (
         _integer(name, what, args[place]) for what, place in _NUMBERS.items()
     )
-    rotary = args[_SPLIT_ROTARY] if len(args) > _PLAIN else None
+    place = _SPLIT_ROTARY if len(args) > _PLAIN + 1 else _PLAIN
+    rotary = args[place] if len(args) > _PLAIN else None
     if rotary is not None and not callable(rotary):
-        text = f"argument {_SPLIT_ROTARY} is a function or None, got {kind_of(rotary)}"
+        text = f"argument {place} is a function or None, got {kind_of(rotary)}"
         raise cache_error(name, text)
     if not isinstance(args[12], (np.ndarray, DeviceTensor)):
         raise cache_error(name, f"argument 12 is a tensor of the dtype, got {kind_of(args[12])}")
