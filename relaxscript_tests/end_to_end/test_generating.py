@@ -16,6 +16,7 @@ from relaxscript_tests.end_to_end.models.llama import (
     WIDTH,
     Llama,
 )
+from relaxscript_tests.end_to_end.models.llama_module import export_llama
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +97,36 @@ def test_a_forward_for_another_number_of_tokens_fails_at_the_line_of_the_model(l
     error = failure(lambda: vm.generate(np.array([1, 2], "int32"), cache, *weights))
     assert "`qkv` is a tensor of shape (3, 10, 4) and dtype float32" in str(error)
     assert "mixed = R.call_dps_packed(" in str(error)
+
+
+def parameters(weights):
+    """The same weights by the names of the module; those of `Linear` are transposed."""
+    (embedding, norm, head), *layers = weights
+    named = {"embedding": embedding, "norm.weight": norm, "head.weight": head.T}
+    for index, (first, qkv, out, second, gate, up, down) in enumerate(layers):
+        linear = {
+            "attention.qkv": qkv, "attention.out": out, "feed_forward.gate": gate,
+            "feed_forward.up": up, "feed_forward.down": down,
+        }  # fmt: skip
+        own = {"norm": first, "second_norm": second, **{n: w.T for n, w in linear.items()}}
+        named |= {f"layers.{index}.{name}.weight": value for name, value in own.items()}
+    return named
+
+
+def test_a_module_that_owns_its_weights_generates_the_same(weights):
+    mod, named = export_llama()
+    given = parameters(weights)
+    values = [np.ascontiguousarray(given[name]) for name, _ in named]
+    vm, plain = jit(mod), jit(Llama)
+    cache = vm["create"]((2,), (32,), (8,), (4,))
+    for seq_id in (0, 1):
+        cache.add_sequence(seq_id)
+    text, more = [3, 14, 15, 9, 26, 5, 35], []
+    for first, last in ((0, 4), (4, 5), (5, 6), (6, 7)):
+        cache.begin_forward([0, 1], [last - first] * 2)  # the second has the text twice over
+        tokens = np.array([text[first:last] * 2], "int32")
+        more.append(vm["forward"](tokens, cache, *values)[0].reshape(2, last - first, -1))
+        cache.end_forward()
+    want = plain.whole(np.array(text, "int32"), *weights)
+    for row in np.concatenate(more, 1):
+        np.testing.assert_allclose(row, want, rtol=2e-4, atol=2e-4)
