@@ -10,7 +10,7 @@ import sys
 
 ALL = (
     "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
-    "passes", "every_pass", "patterns", "execution", "networks",
+    "passes", "every_pass", "patterns", "execution", "generating", "networks",
 )  # fmt: skip
 
 
