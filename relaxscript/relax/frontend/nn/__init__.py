@@ -5,6 +5,6 @@ from __future__ import annotations
 from relaxscript.frontend import nn
 from relaxscript.frontend.nn import *  # noqa: F403
 
-from . import core, exporter
+from . import core, exporter, llm
 
-__all__ = [*nn.__all__, "core", "exporter"]
+__all__ = [*nn.__all__, "core", "exporter", "llm"]
