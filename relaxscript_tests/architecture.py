@@ -116,6 +116,7 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
     "runtime": (
         "arguments", "dtypes", "errors", "format_string", "runtime.values", "runtime.arrays",
+        "weights",
     ),
 }  # fmt: skip
 

@@ -58,7 +58,8 @@ def named_weights(
 ) -> tuple[list[NamedWeight], str | None]:
     """The parameters by name, and what is wrong with the names that the attributes give."""
     count = attrs.get(NUM_INPUT)
-    count = count if isinstance(count, int) and not isinstance(count, bool) else None
+    known = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+    count = count if known else None
     found: list[NamedWeight] = []
     for i, param in enumerate(params):
         info = param.struct_info
@@ -100,3 +101,25 @@ def names_of_weights(weights: Sequence[NamedWeight]) -> dict[str, NamedWeight]:
             labels = [Label(span, "is called so") for span in places if span is not None]
             raise DiagnosticError(Diagnostic("RX0712", message, places[1], tuple(labels[:1])))
     return found
+
+
+def names_by_parameter(
+    function: Function,
+) -> tuple[list[str | tuple[str, ...]], int | None]:
+    """The name of each parameter, or those of its fields, and the number of inputs if it is known.
+
+    Names of the attributes that are not those of the weights are passed over.
+    """
+    attrs = function.attrs or Attrs()
+    weights, _ = named_weights(function.params, attrs)
+    fields: dict[Var, list[str]] = {}
+    for weight in weights:
+        fields.setdefault(weight.param, []).append(weight.name)
+    names = [
+        tuple(fields.get(param, ()))
+        if isinstance(param.struct_info, TupleStructInfo)
+        else fields[param][0]
+        for param in function.params
+    ]
+    known = any(weight.is_input is not None for weight in weights)
+    return names, attrs[NUM_INPUT] if known else None

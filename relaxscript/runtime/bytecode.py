@@ -137,7 +137,8 @@ class VMFunction:
     as a closure. A function that is not `public` can be called from inside the program only. `span`
     is where its parameters are written, `param_spans` where each of them is. `variables` are those
     of the source that the body binds. `shape_vars` are the names of the values in the slots of the
-    shape heap.
+    shape heap. `weights` are the names of arguments by which they are bound, those of its fields
+    for a tuple; `num_inputs` is the number of arguments before these, None where nothing says it.
     """
 
     kind: VMFuncKind
@@ -157,6 +158,8 @@ class VMFunction:
     param_spans: tuple[Span | None, ...] = ()
     variables: tuple[Variable, ...] = ()
     shape_vars: tuple[str, ...] = ()
+    weights: tuple[str | tuple[str, ...], ...] = ()
+    num_inputs: int | None = None
 
     def place_of(self, argument: int | None) -> Span | None:
         """The span of the parameter for an argument; of all parameters where that is not known."""

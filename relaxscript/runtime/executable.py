@@ -348,6 +348,8 @@ class ExecBuilder:
         span: Span | None = None,
         param_spans: Sequence[Span | None] = (),
         shape_vars: Sequence[str] = (),
+        weights: Sequence[str | tuple[str, ...]] = (),
+        inputs: int | None = None,
     ) -> Iterator[None]:
         """Emit a function inside the `with`; its first `num_inputs` registers are the arguments."""
         if self._scope is not None:
@@ -365,7 +367,8 @@ class ExecBuilder:
         start = VMFunction(
             VMFuncKind.VM_FUNC, func_name, len(self.instructions), 0, num_inputs, 0,
             names, tuple(param_checks), return_check, heap_size,
-            public, pure, info, span, tuple(param_spans), (), tuple(shape_vars),
+            public, pure, info, span, tuple(param_spans), (), tuple(shape_vars), tuple(weights),
+            inputs,
         )  # fmt: skip
         self._scope = _FunctionScope(start, num_inputs)
         try:

@@ -257,6 +257,19 @@ class VirtualMachine:
 
     # -- calls in several steps --------------------------------------------------------------------
 
+    def bind_params(self, params: Mapping[str, Any], func_name: str = "main") -> Closure:
+        """The function `func_name` with its weights bound by name: it takes its inputs only.
+
+        The weights are the parameters after its `num_input`, or without that, those from the first
+        that is given. Nothing is copied or compiled. Raises `DiagnosticError`: RX0712 for names
+        that are missing or that no parameter has, RX0206 for arrays that do not fit.
+        """
+        from .bound_weights import bound_weights
+
+        function = self._find_function(func_name)
+        found = self.executable.functions[function.index]
+        return function.bind(bound_weights(found, params))
+
     def save_function(
         self,
         func_name: str,

@@ -114,6 +114,8 @@ EXPLAINED = {
     "ExecBuilder.function: ours takes span=None": "failures name the line",
     "ExecBuilder.function: ours takes param_spans=()": "failures name the parameter",
     "ExecBuilder.function: ours takes shape_vars=()": "a stepper shows shape variables",
+    "ExecBuilder.function: ours takes weights=()": "a machine binds weights by name",
+    "ExecBuilder.function: ours takes inputs=None": "a machine binds weights by name",
     "ExecBuilder.variable: ours alone": "a stepper shows variables by the names of the source",
     "ExecBuilder.emit_call: ours takes operands=()": "failures name what has no line, too",
     "ExecBuilder.emit_call: ours takes proved=()": "what is known to fit is not checked again",
@@ -145,6 +147,7 @@ EXPLAINED = {
     # -- one host
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",
     "VirtualMachine.time_evaluator: dev has the default None": "the machine has its devices",
+    "VirtualMachine.bind_params: ours alone": "weights are bound by name, without a copy",
     "VirtualMachine.call_depth_limit: ours alone": "recursion ends in an error of ours",
     "VirtualMachine.__call__: ours alone": "a machine with one function is that function",
     "VirtualMachine.step: ours alone": "runs step by step",

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
+from relaxscript.analysis.weight_names import names_by_parameter
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Span
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax, tir
@@ -101,12 +102,14 @@ class FunctionEmitter(ABC):
             self.checks.slot(v)
         checks = self._param_checks()
         result = self._return_check()
+        weights, inputs = names_by_parameter(function)
         with self.ib.function(
             self.name, len(params), names, param_checks=checks, return_check=result,
             heap_size=len(self.checks.slots), public=not function.is_private, pure=function.is_pure,
             info=self.program.context.struct_info(function), span=span_of_signature(function),
             param_spans=[span_of_parameter(param) for param in function.params],
             shape_vars=[v.name for v in sorted(self.checks.slots, key=self.checks.slot)],
+            weights=weights, inputs=inputs,
         ):  # fmt: skip
             value = self.value(function.body)
             self.span = span_of_result(function)

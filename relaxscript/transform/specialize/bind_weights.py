@@ -6,8 +6,7 @@ missing or that no parameter has, and arrays of another shape or dtype.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,10 @@ from relaxscript.analysis.weight_names import (
 )
 from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.arith import NO, YES
-from relaxscript.errors import Diagnostic, DiagnosticError, Label, VMError, meant_hint, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, VMError
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import relax
 from relaxscript.ir.constant_folding import fold_constants
-from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as ShapeVar
@@ -43,7 +41,12 @@ from relaxscript.sinfo import (
 )
 from relaxscript.transform.vdevice.device_calls import is_host, move_call
 from relaxscript.weights import file_of
-from relaxscript.weights.names import listed
+from relaxscript.weights.names import (
+    NamedPlace,
+    as_written,
+    differing_names,
+    require_mapping,
+)
 
 __all__ = ["with_params"]
 
@@ -62,10 +65,7 @@ def with_params(module: IRModule, params: Mapping[str, Any]) -> IRModule:
     `DiagnosticError`: RX0712 for names that are missing or that no parameter has, RX0206 for
     arrays that do not fit. All of them are said at once.
     """
-    if not isinstance(params, Mapping):
-        message = f"weights are given as a mapping from names to arrays, not as {brief(params)}"
-        help = "write `params=dict(params)` where they are pairs of names and arrays"
-        raise DiagnosticError(Diagnostic("RX0712", message, None, help=help))
+    require_mapping(params)
     chosen = _chosen(module)
     weights = {var: weights_of(function) for var, function in chosen.items()}
     given = _by_name(weights, params)
@@ -105,7 +105,7 @@ def _by_name(
 ) -> dict[relax.GlobalVar, Given]:
     """The weights of each function that are given, and as what."""
     known = dict.fromkeys(weight.name for found in weights.values() for weight in found)
-    written = _as_written([name for name in params if name not in known], known)
+    written = as_written(params, known)
     given: dict[relax.GlobalVar, Given] = {}
     missing: list[NamedWeight] = []
     for var, found in weights.items():
@@ -121,53 +121,9 @@ def _by_name(
     used = {name for found in given.values() for _, name in found}
     unexpected = [name for name in params if name not in used]
     if missing or unexpected:
-        raise DiagnosticError(_differing(missing, unexpected, list(known), params))
+        places = [NamedPlace(weight.name, weight.param, weight.param.span) for weight in missing]
+        raise DiagnosticError(differing_names(places, unexpected, list(known), params))
     return given
-
-
-def _as_written(names: Sequence[str], known: Collection[str]) -> dict[str, str]:
-    """The given name of each parameter that scripts call as they can: `fc1_weight`."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        if isinstance(name, str):
-            found.setdefault(re.sub(r"\W", "_", name), []).append(name)
-    return {word: name for word, (name, *more) in found.items() if word in known and not more}
-
-
-def _differing(
-    missing: Sequence[NamedWeight], unexpected: Sequence[str], known: Sequence[str],
-    params: Mapping[str, Any],
-) -> Diagnostic:  # fmt: skip
-    """The diagnostic for names that are on one side only."""
-    absent = list(dict.fromkeys(weight.name for weight in missing))
-    strangers = listed([str(name) for name in unexpected])
-    no = f"no {'parameter' if len(unexpected) == 1 else 'parameters'} {strangers}"
-    if not absent:
-        message = f"there {'is' if len(unexpected) == 1 else 'are'} {no}"
-    else:
-        arrays = "is no array" if len(absent) == 1 else "are no arrays"
-        message = f"there {arrays} for {listed(absent)}" + (f", and {no}" if unexpected else "")
-    notes = []
-    for name in unexpected[:_MOST]:
-        near = nearest(str(name), absent) or nearest(str(name), known)
-        file = file_of(params, name)
-        if near is not None or file is not None:
-            place = "" if file is None else f" of `{file}`"
-            notes.append(f"`{name}`{place} is no parameter{meant_hint(near)}")
-    by_param: dict[relax.Var, list[str]] = {}
-    for weight in missing:
-        by_param.setdefault(weight.param, []).append(weight.name)
-    labels = [
-        Label(param.span, f"lacks {listed(list(dict.fromkeys(names)))}")
-        for param, names in list(by_param.items())[:_MOST]
-        if param.span is not None
-    ]
-    span = labels[0].span if labels else None
-    help = None if notes or not known else f"there are {listed(known)}"
-    return Diagnostic("RX0712", message, span, tuple(labels), tuple(notes), help)
-
-
-_MOST = 20
 
 
 # ---------------------------------------------------------------- shapes and dtypes
