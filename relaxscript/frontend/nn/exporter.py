@@ -103,7 +103,9 @@ class Exporter:
         weights = [Var(path, p.info_with(shapes.dims)) for path, p in parameters]
         owned = _pass_in("packed_params", spec.param_mode, weights)
         params = [*inputs, *states.params, *owned]
-        attrs = {"num_input": len(inputs) + len(states.params)}
+        attrs: dict[str, Any] = {"num_input": len(inputs) + len(states.params)}
+        if spec.param_mode == "packed" and weights:
+            attrs["param_names"] = [path for path, _ in parameters]
         with self.builder.function(name, params, attrs):
             with trace.running(), self.builder.dataflow():
                 for var in params:
