@@ -41,4 +41,7 @@ def as_dtype(dtype: Any) -> str:
         found = DataType(dtype)
     except (TypeError, ValueError) as error:
         raise DiagnosticError(Diagnostic("RX0202", str(error), caller_span())) from None
+    if not found.in_relax or found.is_void:
+        message = f"no tensor of Relax has the dtype {found}"
+        raise DiagnosticError(Diagnostic("RX0202", message, caller_span()))
     return str(found)

@@ -9,7 +9,7 @@ from relaxscript.builder import BlockBuilder
 from relaxscript.builder.normal_form import info_behind_block
 from relaxscript.dtypes import DataType
 from relaxscript.ir.field_types import brief
-from relaxscript.ir.prim import PrimExpr, Var as ShapeVar
+from relaxscript.ir.prim import Var as ShapeVar
 from relaxscript.ir.relax import DataflowVar, Expr, Tuple as TupleExpr, TupleGetItem, Var
 from relaxscript.ir.struct_info import (
     ObjectStructInfo,
@@ -20,6 +20,7 @@ from relaxscript.ir.struct_info import (
 from relaxscript.ir.walk import Substitution
 
 from . import spec as specs
+from .shapes import Dim
 from .tensor import Object, Tensor, tensor_info
 from .trace import bind_value, model_error
 
@@ -34,7 +35,7 @@ class ShapeVars:
     def __init__(self) -> None:
         self._vars: dict[str, ShapeVar] = {}
 
-    def dims(self, shape: Sequence[int | str | PrimExpr]) -> tuple[Any, ...]:
+    def dims(self, shape: Sequence[Dim]) -> tuple[Any, ...]:
         """A shape, with variables for its names."""
         return tuple([self[dim] if isinstance(dim, str) else dim for dim in shape])
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
+from relaxscript.ir.field_types import brief
 
 from .default_dtype import as_dtype
 from .effect import Effect
@@ -158,7 +159,9 @@ class ModuleList(Module):
     """
 
     def __init__(self, modules: Iterable[Module]) -> None:
-        self.modules = list(modules)
+        self.modules: list[Any] = []
+        for module in modules if isinstance(modules, Iterable) else (modules,):
+            self.append(module)
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self.modules)
@@ -167,13 +170,15 @@ class ModuleList(Module):
         return self.modules[idx]
 
     def __setitem__(self, idx: int, module: Module) -> None:
+        _require_module(module, "nn.ModuleList")
         self.modules[idx] = module
 
     def __len__(self) -> int:
         return len(self.modules)
 
     def append(self, module: Module) -> None:
-        """Add a module at the end."""
+        """Add a module at the end. Raises `DiagnosticError` (RX0711) for what is none."""
+        _require_module(module, "nn.ModuleList")
         self.modules.append(module)
 
     def forward(self, x: Any) -> Any:
@@ -187,7 +192,8 @@ class ModuleDict(Module):
     """Modules by names of their own: `heads.left`, `heads.right`."""
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
-        self.modules = dict(modules or {})
+        self.modules: dict[str, Module] = {}
+        self.update(modules or {})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.modules)
@@ -196,6 +202,7 @@ class ModuleDict(Module):
         return self.modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
+        _require_module(module, "nn.ModuleDict")
         self.modules[key] = module
 
     def __contains__(self, key: object) -> bool:
@@ -226,7 +233,16 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module]) -> None:
         """Add modules by their names."""
-        self.modules.update(modules)
+        for key, module in modules.items():
+            self[key] = module
+
+
+def _require_module(value: Any, owner: str) -> None:
+    if not isinstance(value, Module):
+        raise model_error(
+            f"`{owner}` holds modules, not {brief(value)}",
+            help="keep other values in attributes of their own",
+        )
 
 
 def _members(module: Module) -> Iterable[tuple[str, Any]]:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from relaxscript.dtypes import DataType
 from relaxscript.errors.suggest import did_you_mean, nearest
 from relaxscript.ir.field_types import brief
-from relaxscript.ir.prim import PrimExpr
 
 from . import tensor as values
 from .default_dtype import as_dtype
+from .shapes import Dim, as_shape
 from .trace import model_error
 
 if TYPE_CHECKING:
@@ -45,14 +45,8 @@ class Int:
 class Tensor:
     """A tensor of this shape and dtype; strings in the shape are names of shape variables."""
 
-    def __init__(self, shape: Sequence[int | str | PrimExpr], dtype: str) -> None:
-        dims = list(shape)
-        for dim in dims:
-            if isinstance(dim, bool) or not isinstance(dim, (int, str, PrimExpr)):
-                raise model_error(
-                    f"a dimension of `nn.spec.Tensor` is a number or a name, not {brief(dim)}"
-                )
-        self.shape = dims
+    def __init__(self, shape: Sequence[Dim], dtype: str) -> None:
+        self.shape = list(as_shape(shape, "`nn.spec.Tensor`"))
         self.dtype = as_dtype(dtype)
 
     def __repr__(self) -> str:
@@ -63,6 +57,11 @@ class Object:
     """A value that is no tensor, as an object of this class (`nn.Object`, or one derived)."""
 
     def __init__(self, object_type: type[values.Object]) -> None:
+        if not isinstance(object_type, type):
+            raise model_error(
+                f"`nn.spec.Object` takes a class, not {brief(object_type)}",
+                help="write for example `nn.spec.Object(nn.Object)`",
+            )
         self.object_type = object_type
 
     def __repr__(self) -> str:
@@ -185,14 +184,18 @@ class ModuleSpec:
 
 
 def _method(module: Module, name: Any) -> Callable[..., Any]:
-    found = getattr(module, name, None) if isinstance(name, str) else None
+    kind = type(module).__name__
+    if not isinstance(name, str):
+        raise model_error(
+            f"a spec names the methods of `{kind}` by strings, not by {brief(name)}",
+            help='write for example `{"forward": {...}}`',
+        )
+    found = getattr(module, name, None)
     if not callable(found):
-        kind = type(module).__name__
         own = [n for n, f in inspect.getmembers(type(module), callable) if not n.startswith("_")]
-        meant = nearest(name, own) if isinstance(name, str) else None
         raise model_error(
             f"`{kind}` has no method `{name}`",
-            help=did_you_mean(meant, f"write `def {name}(self, ...)` in `{kind}`"),
+            help=did_you_mean(nearest(name, own), f"write `def {name}(self, ...)` in `{kind}`"),
         )
     method: Callable[..., Any] = found
     return method

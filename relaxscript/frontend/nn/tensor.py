@@ -19,7 +19,8 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError, VMError
 from relaxscript.errors.user_frame import caller_span
-from relaxscript.ir.prim import IntImm, PrimExpr, as_dims
+from relaxscript.ir.field_types import brief
+from relaxscript.ir.prim import IntImm, as_dims
 from relaxscript.ir.relax import Constant, Expr, ShapeExpr, TupleGetItem, Var
 from relaxscript.ir.struct_info import (
     TensorStructInfo,
@@ -32,14 +33,13 @@ from relaxscript.script import relax as R
 from relaxscript.script.names.relax_forms import const
 
 from .default_dtype import as_dtype
+from .shapes import Dim, as_shape
 from .trace import Trace, bind_value, model_error
 
 __all__ = [
     "Object", "Parameter", "Tensor", "apply", "expression", "tensor_info", "weights_error",
     "wrap_nested",
 ]  # fmt: skip
-
-Dim = int | str | PrimExpr
 
 
 class Tensor:
@@ -52,21 +52,22 @@ class Tensor:
     _expr: Expr
 
     def __init__(self, *, _expr: Expr) -> None:
-        info = _expr.struct_info
+        info = _expr.struct_info if isinstance(_expr, Expr) else None
         if not isinstance(info, TensorStructInfo):
-            message = f"`nn.Tensor` is made of an expression that is a tensor, not {info.noun}"
+            given = brief(_expr) if info is None else info.noun
+            message = f"`nn.Tensor` is made of an expression that is a tensor, not {given}"
             raise DiagnosticError(Diagnostic("RX0201", message, caller_span()))
         self._expr = _expr
 
     @staticmethod
     def from_const(data: Any) -> Tensor:
         """A constant with these elements: whatever `numpy.array` takes."""
-        return Tensor(_expr=const(np.asarray(data)))
+        return Tensor(_expr=_constant(np.asarray(data), None))
 
     @staticmethod
     def from_scalar(data: int | float | bool, dtype: str) -> Tensor:
         """A constant of rank 0."""
-        return Tensor(_expr=const(data, dtype))
+        return Tensor(_expr=_constant(data, as_dtype(dtype)))
 
     @staticmethod
     def from_struct_info(struct_info: TensorStructInfo, name: str = "tensor") -> Tensor:
@@ -76,7 +77,7 @@ class Tensor:
     @staticmethod
     def placeholder(shape: Sequence[Dim], dtype: str, name: str = "tensor") -> Tensor:
         """A new variable of this shape and dtype; strings are names of new shape variables."""
-        return Tensor(_expr=Var(name, tensor_info(tuple(shape), dtype)))
+        return Tensor(_expr=Var(name, tensor_info(as_shape(shape, "a placeholder"), dtype)))
 
     @property
     def struct_info(self) -> TensorStructInfo:
@@ -198,7 +199,7 @@ class Parameter(Tensor):
 
     def __init__(self, shape: Sequence[Dim], dtype: str | None = None) -> None:
         self.attrs: dict[str, Any] = {}
-        self._shape = tuple(shape)
+        self._shape = as_shape(shape, "a parameter")
         self._dtype = as_dtype(dtype)
         self._data: Any = None
         self._own = self._variable()
@@ -296,6 +297,13 @@ class Parameter(Tensor):
             self._data = _converted(self._data, new)
 
 
+def _constant(data: Any, dtype: str | None) -> Constant:
+    try:
+        return const(data, dtype)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic("RX0201", str(error), caller_span())) from None
+
+
 def _converted(array: Any, dtype: str) -> NDArray:
     plain = array.numpy() if isinstance(array, DeviceTensor) else array
     converted: NDArray = as_ndarray(np.asarray(plain).astype(DataType(dtype).numpy))
@@ -335,8 +343,9 @@ def expression(value: Any) -> Any:
 
 def apply(operator: Callable[..., Expr], name: str, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor that an operator of Relax gives for others, bound to a variable of this name."""
-    named = {key: expression(value) for key, value in kwargs.items()}
-    result: Tensor = wrap_nested(_call(operator, [*map(expression, args)], named), name)
+    operands = [arg._expr if isinstance(arg, Tensor) else expression(arg) for arg in args]
+    named = {key: expression(value) for key, value in kwargs.items()} if kwargs else kwargs
+    result: Tensor = wrap_nested(_call(operator, operands, named), name)
     return result
 
 

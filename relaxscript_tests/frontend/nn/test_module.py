@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import relaxscript as rx
 from relaxscript.errors import DiagnosticError
 from relaxscript.relax.frontend import nn
 from relaxscript_tests.frontend.nn.models import MLP, random_weights
@@ -67,6 +70,14 @@ def test_tensors_of_other_libraries_are_loaded_without_a_copy():
     model = MLP()
     weights = random_weights(model)
     model.load_state_dict({name: Foreign(array) for name, array in weights.items()})
+    assert np.shares_memory(model.fc1.weight.data, weights["fc1.weight"])
+
+
+def test_a_file_of_weights_is_loaded_without_a_copy(tmp_path: Path):
+    model = MLP()
+    rx.save_weights(random_weights(model), tmp_path / "mlp.safetensors")
+    weights = rx.load_weights(tmp_path / "mlp.safetensors")
+    model.load_state_dict(weights)
     assert np.shares_memory(model.fc1.weight.data, weights["fc1.weight"])
 
 
@@ -190,6 +201,15 @@ def test_a_module_that_is_called_outside_of_an_export_is_refused():
 def test_a_module_without_forward_is_refused():
     with refused("`Module` has no method `forward`"):
         nn.Module()(1)
+
+
+def test_lists_and_dicts_hold_modules_only():
+    with refused("`nn.ModuleList` holds modules, not int"):
+        nn.ModuleList([1])  # type: ignore[list-item]
+    with refused("`nn.ModuleList` holds modules, not list"):
+        nn.ModuleList([nn.ReLU()]).append([])  # type: ignore[arg-type]
+    with refused("`nn.ModuleDict` holds modules, not None"):
+        nn.ModuleDict({"a": None})  # type: ignore[dict-item]
 
 
 def test_a_parameter_that_the_model_does_not_own_is_refused():

@@ -91,6 +91,7 @@ def test_arguments_that_are_missing_or_too_many_are_told_at_once():
 def test_a_method_that_there_is_not_is_refused():
     refused({"deocde": {}}, "`Decoder` has no method `deocde`", "did you mean `decode`")
     refused({"predict": {}}, "has no method `predict`", "write `def predict")
+    refused({3: {}}, "names the methods of `Decoder` by strings, not by int")
 
 
 def test_a_spec_is_a_mapping_of_mappings():
@@ -109,8 +110,10 @@ def test_what_says_of_no_argument_what_it_is_is_refused():
     refused(
         {"decode": {"tokens": (1, 2), "caches": (), "length": int}}, "what the argument `tokens"
     )
-    with pytest.raises(DiagnosticError, match=r"a dimension of `nn.spec.Tensor` is a number"):
+    with pytest.raises(DiagnosticError, match=r"float \(1.5\) is no dimension of `nn.spec.Tensor`"):
         nn.spec.Tensor((1.5,), "float32")
+    with pytest.raises(DiagnosticError, match=r"`nn.spec.Object` takes a class, not int \(3\)"):
+        nn.spec.Object(3)  # type: ignore[arg-type]
     with pytest.raises(DiagnosticError, match=r"does not say what the argument `tokens` is"):
         nn.spec.MethodSpec.from_torch(["text"], Decoder().decode)
     with pytest.raises(DiagnosticError, match=r"`decode` takes 4 arguments, not 5"):
