@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Tuple as TupleExpr, TupleGetItem, Var
@@ -25,6 +26,8 @@ from .tensor import Parameter
 from .trace import Trace, bind_value, model_error, run_module
 
 __all__ = ["Exporter", "ModelPaths"]
+
+__tracebackhide__ = is_user_error
 
 Named = list[tuple[str, Any]]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from relaxscript.compiler import build
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.runtime import VirtualMachine
 from relaxscript.runtime.values import Shape
@@ -25,11 +26,13 @@ from .trace import model_error
 
 __all__ = ["CompiledModule", "jit"]
 
+__tracebackhide__ = is_user_error
+
 _FORMATS = ("numpy", "torch")
 
 
 class CompiledModule:
-    """A model that runs: `run.forward(x)` or `run["forward"](x)`, without its parameters.
+    """A model that runs: `run.forward(x)` or `run["forward"](x)`, with the parameters that it had.
 
     States of effects stay inside, from call to call. `vm` is the virtual machine.
     """
@@ -101,7 +104,9 @@ def _data(params: list[tuple[str, Parameter]]) -> list[Any]:
             help="give them by `model.load_state_dict(...)`, or one by `parameter.data = array`",
             notes=[f"`{name}` has no data" for name in empty],
         )
-    return [parameter.data for _, parameter in params]
+    # Plain arrays: a call with an `NDArray` gives these.
+    held = [parameter.data for _, parameter in params]
+    return [np.asarray(data) if isinstance(data, np.ndarray) else data for data in held]
 
 
 def _arranged(name: str, spec: MethodSpec, args: tuple[Any, ...], named: Any) -> list[Any]:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir.field_types import brief
 
 from .default_dtype import as_dtype
@@ -32,6 +33,8 @@ from .tensor import Parameter
 from .trace import Trace, model_error, run_module
 
 __all__ = ["Module", "ModuleDict", "ModuleList", "named_members"]
+
+__tracebackhide__ = is_user_error
 
 
 class Module(SubroutineMixin):

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.dtypes import DataType
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.suggest import did_you_mean, nearest
 from relaxscript.ir.field_types import brief
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .module import Module
 
 __all__ = ["Int", "MethodSpec", "ModuleSpec", "Object", "Tensor", "Tuple"]
+
+__tracebackhide__ = is_user_error
 
 _MODES = ("plain", "packed", "none")
 

@@ -42,6 +42,24 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Names that tensors of PyTorch have.
+_INSTEAD = {
+    "T": "`x.permute_dims()`",
+    "contiguous": "the tensor itself: there are no strides",
+    "expand": "`nn.op.broadcast_to(x, shape)`",
+    "flatten": "`x.reshape(...)`",
+    "float": '`x.astype("float32")`',
+    "half": '`x.astype("float16")`',
+    "permute": "`x.permute_dims(...)`",
+    "size": "`x.shape`",
+    "to": "`x.astype(dtype)`",
+    "transpose": "`x.permute_dims(...)`, with all axes",
+    "type": "`x.astype(dtype)`",
+    "unsqueeze": "`nn.op.unsqueeze(x, dim)`",
+    "view": "`x.reshape(...)`",
+}
+
+
 class Tensor:
     """A tensor of the program that is being exported; `_expr` is the Relax expression that it is.
 
@@ -114,6 +132,11 @@ class Tensor:
         dims = self.struct_info.dims
         shape = "of unknown shape" if dims is None else f"({', '.join(map(str, self.shape))})"
         return f"{type(self).__name__}({shape}, {self.dtype!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        instead = _INSTEAD.get(name) or (f"`nn.op.{name}(x)`" if hasattr(R, name) else None)
+        advice = f"; write {instead}" if instead else ""
+        raise AttributeError(f"a tensor has no `{name}`{advice}", name=name, obj=self)
 
     def __bool__(self) -> bool:
         raise model_error(

@@ -18,12 +18,17 @@ from relaxscript.errors import (
     Diagnostic,
     DiagnosticError,
     UnplacedError,
+    did_you_mean,
+    nearest,
     unplaced_error,
 )
+from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans, caller_span, raised_span
 from relaxscript.ir.relax import Expr, Var
 
 __all__ = ["Trace", "bind_value", "model_error", "run_module"]
+
+__tracebackhide__ = is_user_error
 
 _current: ContextVar[Trace | None] = ContextVar("relaxscript.frontend.nn.trace", default=None)
 
@@ -102,10 +107,14 @@ def run_module(module: Any, method: Callable[..., Any], args: Any, kwargs: Any) 
         return method(*args, **kwargs)
     except (DiagnosticError, UnplacedError) as error:
         trace = _current.get()
-        if trace is None:
+        if trace is None or getattr(error, "has_module", False):
             raise
-        placed = _placed(error, trace, module)
-        raise placed.with_traceback(None) from error.__cause__
+        raise _placed(error, trace, module).with_traceback(None) from error.__cause__
+    except AttributeError as error:
+        trace = _current.get()
+        if trace is None or error.obj is not module:
+            raise
+        raise _absent_attribute(error, trace, module) from None
 
 
 def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -> DiagnosticError:
@@ -116,17 +125,30 @@ def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -
         if said is not None:
             callee = said.callee or "the function"
             named = diagnostics[0].message if diagnostics else None
-            placed = said.diagnostic(callee, raised_span(error), {})
+            placed = said.diagnostic(callee, raised_span(error) or caller_span(), {})
             placed = replace(placed, message=named or placed.message)
             diagnostics = (placed, *diagnostics[1:])
-    path = trace.path_of(module)
-    if path and not getattr(error, "has_module", False):
-        note = f"in `{path}`, a `{type(module).__name__}`"
-        first = replace(diagnostics[0], notes=(*diagnostics[0].notes, note))
-        diagnostics = (first, *diagnostics[1:])
-    made = DiagnosticError(diagnostics)
-    made.has_module = bool(path) or getattr(error, "has_module", False)  # type: ignore[attr-defined]
+    notes = (*diagnostics[0].notes, *_whereabouts(trace, module))
+    made = DiagnosticError((replace(diagnostics[0], notes=notes), *diagnostics[1:]))
+    made.has_module = True  # type: ignore[attr-defined]
     return made
+
+
+def _absent_attribute(error: AttributeError, trace: Trace, module: Any) -> DiagnosticError:
+    """The mistake of a module that uses a parameter or module which it has not made."""
+    kind, meant = type(module).__name__, nearest(str(error.name), vars(module))
+    help = did_you_mean(meant, f"make it in `__init__` of `{kind}`, after `super().__init__(...)`")
+    span, notes = raised_span(error) or caller_span(), _whereabouts(trace, module)
+    message = f"`{kind}` has no attribute `{error.name}`"
+    made = DiagnosticError(Diagnostic("RX0711", message, span, notes=notes, help=help))
+    made.has_module = True  # type: ignore[attr-defined]
+    return made
+
+
+def _whereabouts(trace: Trace, module: Any) -> tuple[str, ...]:
+    """A note that says where a module is in the model; none for the model itself."""
+    path = trace.path_of(module)
+    return (f"in `{path}`, a `{type(module).__name__}`",) if path else ()
 
 
 def model_error(message: str, help: str | None = None, *, notes: tuple[str, ...] = ()) -> Exception:

@@ -35,6 +35,10 @@ def test_parameters_and_effects_are_passed_as_the_spec_says(
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
 
 
+def test_results_are_plain_arrays():
+    assert type(loaded().jit(MLP_SPEC).forward(X)) is np.ndarray
+
+
 def test_the_methods_of_a_compiled_module_are_listed():
     assert "forward" in dir(loaded().jit(MLP_SPEC))
 

@@ -225,6 +225,40 @@ def test_a_parameter_that_the_model_does_not_own_is_refused():
         Loose().export_tvm(spec)
 
 
+def test_an_attribute_that_a_module_has_not_made_is_named():
+    class Scaled(nn.Linear):
+        def __init__(self) -> None:
+            self.scales = nn.Parameter((1,))
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return x * self.scale
+
+    class Bare(nn.Linear):
+        def __init__(self) -> None:
+            pass
+
+    spec = {"forward": {"x": nn.spec.Tensor((1, 4), "float32")}}
+    with pytest.raises(DiagnosticError) as raised:
+        nn.ModuleList([Scaled()]).export_tvm(spec)
+    (found,) = raised.value.diagnostics
+    assert found.code == "RX0711"
+    assert found.message == "`Scaled` has no attribute `scale`"
+    assert found.help == "did you mean `scales`?"
+    assert found.notes == ("in `0`, a `Scaled`",)
+    assert found.span.line == Scaled.forward.__code__.co_firstlineno + 1
+    with refused("`Bare` has no attribute `weight`", r"after `super\(\).__init__"):
+        Bare().export_tvm(spec)
+
+
+def test_what_python_refuses_in_a_method_is_left_as_it_is():
+    class Wrong(nn.Module):
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return [].missing  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'missing'"):
+        Wrong().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "float32")}})
+
+
 def test_what_operators_refuse_is_said_with_the_module_and_the_line():
     class Outer(nn.Module):
         def __init__(self) -> None:
@@ -248,4 +282,19 @@ def test_what_an_operator_refuses_before_it_is_bound_has_a_line_too():
     with pytest.raises(DiagnosticError) as raised:
         Wrong().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "int32")}})
     (found,) = raised.value.diagnostics
+    assert found.span.line == Wrong.forward.__code__.co_firstlineno + 1
+
+
+def test_what_a_module_of_ours_refuses_has_the_line_that_calls_it():
+    class Wrong(nn.Module):
+        def __init__(self) -> None:
+            self.fc = nn.Linear(4, 3)
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return self.fc("text")  # type: ignore[arg-type]
+
+    with pytest.raises(DiagnosticError) as raised:
+        Wrong().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "float32")}})
+    (found,) = raised.value.diagnostics
+    assert found.code == "RX0201"
     assert found.span.line == Wrong.forward.__code__.co_firstlineno + 1

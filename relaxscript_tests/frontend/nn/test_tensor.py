@@ -170,6 +170,17 @@ def test_numbers_of_numpy_are_dimensions():
     assert nn.Parameter(np.array([2, 3])).shape == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("view", "reshape"), ("softmaxes", "no `softmaxes`$"), ("sum", r"`nn.op.sum\(x\)`")],
+)
+def test_a_method_of_other_libraries_is_named_with_what_there_is(name: str, instead: str):
+    x = nn.Tensor.placeholder((2,), "float32")
+    assert not hasattr(x, name)
+    with pytest.raises(AttributeError, match=f"a tensor has no `{name}`.*{instead}|{instead}"):
+        getattr(x, name)
+
+
 def test_what_is_no_constant_is_refused():
     with pytest.raises(DiagnosticError, match="a constant is made of numbers"):
         nn.Tensor.from_const("text")
