@@ -68,6 +68,8 @@ class Tensor:
     """
 
     _expr: Expr
+    # An array on the left leaves its operators to those of the tensor.
+    __array_ufunc__ = None
 
     def __init__(self, *, _expr: Expr) -> None:
         info = _expr.struct_info if isinstance(_expr, Expr) else None
@@ -283,6 +285,19 @@ class Parameter(Tensor):
         if mistake is not None:
             raise weights_error(f"the parameter {mistake}")
         self._data = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The elements, so that a parameter is taken wherever an array is: saved, bound, passed.
+
+        Not in an export, where the parameter is a variable. Raises `ValueError` there, and for a
+        parameter without data.
+        """
+        if Trace.current() is not None:
+            raise ValueError("in an export it has no elements; operators are those of `nn.op`")
+        if self._data is None:
+            raise ValueError("it has no data")
+        plain = self._data.numpy() if isinstance(self._data, DeviceTensor) else self._data
+        return np.array(plain, dtype) if copy else np.asarray(plain, dtype)
 
     def fit(self, data: Any) -> tuple[Any, str | None]:
         """Data as the array that the parameter would hold, and what is wrong with them, if it is.
