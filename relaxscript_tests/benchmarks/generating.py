@@ -15,7 +15,8 @@ from relaxscript.runtime.kv_cache.attention import attend_one
 from relaxscript.runtime.kv_cache.rotary import rotate
 from relaxscript.script import from_source
 
-from .execution import compared
+from .execution import many
+from .timing import least_in_turns
 
 LAYERS, HEADS, GROUPS, DIM, BEFORE = 12, 8, 2, 64, 100
 FUSED = HEADS + 2 * GROUPS
@@ -59,9 +60,14 @@ def main() -> None:
             rows = slice(0, BEFORE + 1)
             attend_one(turned[0, :HEADS], keys[rows], values[rows], 0.125, out[0])
 
-    ours, theirs = compared(lambda: decode(qkv, cache), by_hand, 300)
     ones = np.ones(64)
-    add = compared(lambda: ones + ones, lambda: np.add(ones, ones), 20_000)[1]
+    actions = {
+        "ours": many(lambda: decode(qkv, cache), 100),
+        "theirs": many(by_hand, 100),
+        "add": many(lambda: np.add(ones, ones), 10_000),
+    }
+    taken = least_in_turns(actions, runs=25)
+    ours, theirs, add = taken["ours"] * 1e4, taken["theirs"] * 1e4, taken["add"] * 1e2
     more = (ours - theirs) / LAYERS
     print(f"a layer of a decode step {ours / LAYERS:.1f} us, its numpy {theirs / LAYERS:.1f} us")
     print(f"the difference {more:.1f} us = {more / add:.1f} x np.add's {add:.2f} us")

@@ -7,6 +7,7 @@ first asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ class Forward:
     """A batch of sequences with the numbers of tokens that are new to each."""
 
     __slots__ = (
-        "_seen", "_size", "_tables", "bounds", "counts", "ids", "positions", "rows", "sequences",
-        "starts", "total", "written",
+        "_seen", "_size", "_tables", "bounds", "counts", "ids", "positions", "quiet", "rows",
+        "sequences", "starts", "total", "written",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +72,11 @@ class Forward:
         )
         self.rows = _join([s.slots(at, s.length, size) for s, at in zip(sequences, self.starts)])
         self.written = bytearray(layers)
+        # What is infinite or no number spreads as in any operator, without a warning of numpy. To
+        # enter a context costs less than `numpy.errstate` does.
+        context = Context()
+        context.run(np.seterr, all="ignore")
+        self.quiet = context.run
         self._size = size
         self._seen: dict[tuple[bool, bool, bool], list[SeenTokens]] = {}
         self._tables: tuple[Array, Array] | None = None

@@ -2,7 +2,8 @@
 
 A cache has sequences by number. A forward of a model is between `begin_forward` and `end_forward`.
 It appends tokens to some sequences, as many as it says for each. So prefill and decode may be in
-one batch. Each layer hands its queries, keys and values over and gets attention.
+one batch. Each layer hands its queries, keys and values over and gets attention. One thread at a
+time uses a cache.
 
 Whatever cannot be done raises `VMError` and leaves the cache as it was.
 Source: TVM `AttentionKVCache`, `vm.builtin.paged_attention_kv_cache_create`.
@@ -144,11 +145,31 @@ class PagedAttentionKVCache(KVState):
             raise cache_error(name, f"{text}, and cannot be fused")
         self._require_tensor(name, "qkv", qkv, (total, heads + 2 * groups, dim))
         self._require_tensor(name, "o", o, (total, heads, dim))
-        pool, rows = self._pool, forward.rows
-        queries, new_keys, new_values = self._split(qkv, forward)
-        keys, values = pool.keys[layer], pool.values[layer]
-        keys[rows] = new_keys
-        values[rows] = new_values
+        if self.rope_mode is RopeMode.NORMAL and self._split_rotary is not None:
+            parts = self._split_by_kernel(qkv, forward)
+        else:
+            parts = forward.quiet(self._split, qkv, forward)
+        forward.quiet(self._keep_and_attend, layer, sm_scale, parts, o, forward)
+
+    def _split(self, qkv: Array, forward: Forward) -> tuple[Array, ...]:
+        """Queries, keys and values; the first two turned by their positions if it is time."""
+        heads, behind = self.num_qo_heads, self.num_qo_heads + self.num_kv_heads
+        if self.rope_mode is RopeMode.NORMAL and self._rope is not None:
+            turned = rotate(qkv[:, :behind], forward.tables(self._rope, self._work))
+            return turned[:, :heads], turned[:, heads:], qkv[:, behind:]
+        queries = qkv[:, :heads]
+        if self._rope is not None:
+            queries = rotate(queries, forward.tables(self._rope, self._work))
+        return queries, qkv[:, heads:behind], qkv[:, behind:]
+
+    def _keep_and_attend(
+        self, layer: int, sm_scale: float, parts: Any, o: Array, forward: Forward
+    ) -> None:
+        """Keep new keys and values, and write each sequence's attention to all that it sees."""
+        queries, rows = parts[0], forward.rows
+        keys, values = self._pool.keys[layer], self._pool.values[layer]
+        keys[rows] = parts[1]
+        values[rows] = parts[2]
         forward.written[layer] = 1
         inline = self.rope_mode is RopeMode.INLINE
         single = not inline and self.dtype == self._work
@@ -160,25 +181,14 @@ class PagedAttentionKVCache(KVState):
             read = values[seen.rows].astype(self._work, copy=False)
             attend(queries[first:last], own, read, sm_scale, o[first:last], None, seen.hidden)
 
-    def _split(self, qkv: Array, forward: Forward) -> tuple[Array, Array, Array]:
-        """Queries, keys and values; the first two turned by their positions if it is time."""
-        heads, groups = self.num_qo_heads, self.num_kv_heads
-        mode, rope = self.rope_mode, self._rope
-        if mode is RopeMode.NORMAL and self._split_rotary is not None:
-            total, dim = forward.total, self.qk_head_dim
-            parts = [np.empty((total, n, dim), self.dtype) for n in (heads, groups, groups)]
-            last = 1 if self._ext_factors is None else self._ext_factors
-            self._split_rotary(qkv, forward.positions, *parts, last)
-            return parts[0], parts[1], parts[2]
-        queries, keys = qkv[:, :heads], qkv[:, heads : heads + groups]
-        if rope is not None:
-            tables = forward.tables(rope, self._work)
-            if mode is RopeMode.NORMAL:
-                turned = rotate(qkv[:, : heads + groups], tables)
-                queries, keys = turned[:, :heads], turned[:, heads:]
-            else:
-                queries = rotate(queries, tables)
-        return queries, keys, qkv[:, heads + groups :]
+    def _split_by_kernel(self, qkv: Array, forward: Forward) -> tuple[Array, ...]:
+        """Queries, keys and values as a kernel splits and turns them."""
+        assert self._split_rotary is not None
+        shape, dim = (self.num_qo_heads, self.num_kv_heads, self.num_kv_heads), self.qk_head_dim
+        parts = tuple(np.empty((forward.total, heads, dim), self.dtype) for heads in shape)
+        last = 1 if self._ext_factors is None else self._ext_factors
+        self._split_rotary(qkv, forward.positions, *parts, last)
+        return parts
 
     def _turned(self, keys: Array, seen: SeenTokens) -> Array:
         """Keys as queries meet them."""
@@ -213,7 +223,8 @@ class PagedAttentionKVCache(KVState):
         seen = forward.seen(self._windowed[layer], old=False)
         for one, (first, last) in zip(seen, forward.bounds):
             own = slice(first, last)
-            attend(q[own], keys[own], values[own], sm_scale, o[own], lse[own], one.hidden)
+            given = q[own], keys[own], values[own]
+            forward.quiet(attend, *given, sm_scale, o[own], lse[own], one.hidden)
 
     def cross_attention(
         self, layer_id: int, sm_scale: float, q: Array, o: Array, lse: Array
@@ -238,7 +249,8 @@ class PagedAttentionKVCache(KVState):
             own = self._turned(keys[one.rows].astype(self._work, copy=False), one)
             read = values[one.rows].astype(self._work, copy=False)
             part = slice(first, last)
-            attend(q[part], own, read, sm_scale, o[part], lse[part], one.hidden)
+            given = q[part], own, read
+            forward.quiet(attend, *given, sm_scale, o[part], lse[part], one.hidden)
 
     def append_mla_kv(self, layer_id: int, kv: Array) -> None:
         """Keep the latent vectors of a layer's new tokens: `(new tokens, qk_head_dim)`."""
@@ -260,7 +272,8 @@ class PagedAttentionKVCache(KVState):
         self._require_tensor(name, "o_cross_attn", o_cross_attn, o_self_attn.shape)
         _require_sums(name, "lse_self_attn", lse_self_attn, o_self_attn.shape[:2])
         _require_sums(name, "lse_cross_attn", lse_cross_attn, o_self_attn.shape[:2])
-        merge_in_place(o_self_attn, lse_self_attn, o_cross_attn, lse_cross_attn)
+        with np.errstate(all="ignore"):
+            merge_in_place(o_self_attn, lse_self_attn, o_cross_attn, lse_cross_attn)
         return o_self_attn, lse_self_attn
 
     # -- looking inside ----------------------------------------------------------------------------

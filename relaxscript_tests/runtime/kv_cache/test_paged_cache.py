@@ -144,6 +144,40 @@ def test_tokens_that_no_later_one_sees_leave_with_their_pages(cache):
     assert cache.get_num_available_pages() == 5
 
 
+def test_a_sequence_with_a_window_goes_on_in_a_few_pages():
+    cache = make(support_sliding_window=True, total=16, rope_mode=RopeMode.NORMAL)
+    cache.add_sequence(0)
+    cache.enable_sliding_window_for_seq(0, 6, 2)
+    for _ in range(50):
+        run(cache, [0], [3])
+    assert cache.get_total_sequence_length() <= 12
+    assert cache.get_num_available_pages() >= 1
+
+
+@pytest.mark.parametrize("mode", list(RopeMode))
+def test_narrow_floats_are_kept_and_computed_in_float32(mode):
+    outs = []
+    for dtype in ("bfloat16", "float32"):
+        cache = make(dtype=dtype, rope_mode=mode)
+        cache.add_sequence(0)
+        run(cache, [0], [3])
+        outs.append(run(cache, [0], [1], seed=1).astype("float32"))
+    np.testing.assert_allclose(*outs, rtol=0.05, atol=0.05)
+
+
+def test_what_is_no_number_spreads_to_the_tokens_that_see_it():
+    cache = make(kinds=(0,))
+    cache.add_sequence(0)
+    for tokens in (3, 1):
+        qkv = np.ones((tokens, 8, 4), "float32")
+        qkv[-1, :6] = np.inf if tokens == 3 else 1
+        out = np.empty((tokens, 4, 4), "float32")
+        cache.begin_forward([0], [tokens])
+        cache.attention_with_fused_qkv(0, 1.0, qkv, out)
+        cache.end_forward()
+        assert np.isfinite(out).all(axis=(1, 2)).tolist() == [True] * (tokens - 1) + [False]
+
+
 def test_latent_attention_is_kept_once_and_merged_with_that_of_the_new_tokens():
     """Keys of 6 elements, the first 4 of which are the values; a self and a cross attention."""
     rng = np.random.default_rng(2)
