@@ -86,7 +86,8 @@ Right:
 RX0606: an operator failed while it ran
 
 The operands are of the right types, but the operator cannot work with these values: dimensions
-that were not known before do not go together, or memory ran out.
+that were not known before do not go together, or memory ran out. So it is with functions of the
+machine, such as those of a cache of keys and values: the message names the sequence.
 
 Wrong:
 
