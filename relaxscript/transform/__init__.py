@@ -76,13 +76,14 @@ from .simplify.fold_constant import FoldConstant
 from .simplify.inline_private_functions import InlinePrivateFunctions
 from .specialize.bind_params import BindParams
 from .specialize.bind_symbolic_vars import BindSymbolicVars
+from .specialize.bundle_model_params import BundleModelParams
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 __all__ = [
     "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules",
-    "AttachGlobalSymbol",
-    "BindParams", "BindSymbolicVars", "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
+    "AttachGlobalSymbol", "BindParams", "BindSymbolicVars", "BundleModelParams",
+    "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",

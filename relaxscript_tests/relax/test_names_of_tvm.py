@@ -82,7 +82,7 @@ ABSENT = {
     ),
     **each(
         WEIGHTS, "relax.transform",
-        "BundleModelParams LazyGetInput LazySetOutput LazyTransformParams LiftTransformParams",
+        "LazyGetInput LazySetOutput LazyTransformParams LiftTransformParams",
     ),
     "relax.transform.VMBuiltinLower": "TVM's old name of LowerRuntimeBuiltin",
     "relax.transform.legalize_ops.common.register_legalize":
@@ -155,7 +155,7 @@ def test_passes_that_a_sequence_runs_from_level_1_on_are_those_of_tvm() -> None:
         if isinstance(found, type) and issubclass(found, Pass)
     }
     assert {name for name, level in levels.items() if level} == {
-        "BindSymbolicVars", "CanonicalizeBindings", "DeadCodeElimination",
+        "BindSymbolicVars", "BundleModelParams", "CanonicalizeBindings", "DeadCodeElimination",
         "EliminateCommonSubexpr", "LambdaLift", "Normalize",
     }  # fmt: skip
     assert set(levels.values()) == {0, 1}

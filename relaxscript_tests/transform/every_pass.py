@@ -80,6 +80,18 @@ class M:
     return made
 
 
+def with_weights(seed: int) -> IRModule:
+    """A random module whose `main` says that its parameters after the first are weights."""
+    made = random_module(seed)
+    main = next(var for var in made.functions if var.name_hint == "main")
+    called = {node for f in made.functions.values() for node in walk(f) if isinstance(node, Call)}
+    uses = [use for f in made.functions.values() for use in walk(f) if use is main]
+    if len(uses) > sum(call.op is main for call in called):
+        return made
+    made[main] = made[main].with_attr("num_input", 1)
+    return made
+
+
 def legalized(seed: int) -> IRModule:
     """A random module in which operators are loops."""
     return transform.LegalizeOps()(random_module(seed))
@@ -252,6 +264,10 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("one", lambda mod, inputs: transform.AttachExternModules([{"unused": print}])),
     ],
     "BindParams": [Case("first", first_bound)],
+    "BundleModelParams": [
+        Case("", lambda mod, inputs: transform.BundleModelParams(), with_weights),
+        Case("ws", lambda mod, inputs: transform.BundleModelParams("ws"), with_weights),
+    ],
     "BindSymbolicVars": [Case("first", first_size_bound)],
     "ConvertToDataflow": [
         Case("of_one", lambda mod, inputs: transform.ConvertToDataflow(1)),

@@ -87,9 +87,9 @@ every_pass_and_row = pytest.mark.parametrize(
 
 DECLARED = {
     "changes_signatures": {
-        "AllocateWorkspace", "BindParams", "BindSymbolicVars", "CallTIRRewrite", "FuseTIR",
-        "LowerToOneWorker", "RealizeVDevice", "StaticPlanBlockMemory", "UpdateVDevice",
-        "VMShapeLower",
+        "AllocateWorkspace", "BindParams", "BindSymbolicVars", "BundleModelParams",
+        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
+        "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
         "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern", "LambdaLift", "LegalizeOps",
