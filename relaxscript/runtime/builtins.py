@@ -26,7 +26,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
 from relaxscript.errors.exceptions import is_user_error
 
-from .packed_func import PackedFunc
+from .packed_func import PackedFunc, get_global_func
 from .run_check import (
     Check,
     Dim,
@@ -384,6 +384,24 @@ def assert_op(condition: Any, form: str = "", *values: Any) -> None:
     if not read_if_cond(condition):
         text = format_values(form, values)
         raise VMError("Assertion Failed" + (f": {text}" if text else ""), code="RX0611")
+
+
+@_builtin("vm.builtin.invoke_debug_func")
+def invoke_debug_func(state: Any, name: str, line: str, *args: Any) -> Any:
+    """Call the packed function `name` with the line that it is for, and then `args`.
+
+    Gives the state, an object that keeps such calls in their order.
+    """
+    get_global_func(name).function(line, *args)
+    return state
+
+
+@_builtin("vm.builtin.debug_print")
+def debug_print(line: str, tensor: Any) -> None:
+    """Print a tensor with the line that it is for."""
+    found = _tensor("vm.builtin.debug_print", tensor)
+    about = f"shape = {tuple(found.shape)}, dtype = {tensor_dtype(found)}"
+    print(f"{line}: {about}, data =\n{format_values('', (found,))}")
 
 
 def _tensor(name: str, value: Any) -> Any:

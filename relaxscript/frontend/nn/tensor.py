@@ -20,7 +20,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError, VMError
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.field_types import brief
-from relaxscript.ir.prim import IntImm, as_dims
+from relaxscript.ir.prim import IntImm, PrimExpr, as_dims
 from relaxscript.ir.relax import Constant, Expr, ShapeExpr, TupleGetItem, Var
 from relaxscript.ir.struct_info import (
     TensorStructInfo,
@@ -37,8 +37,8 @@ from .shapes import Dim, as_shape
 from .trace import Trace, bind_value, model_error
 
 __all__ = [
-    "Object", "Parameter", "Tensor", "apply", "expression", "tensor_info", "weights_error",
-    "wrap_nested",
+    "Object", "Parameter", "Tensor", "apply", "expression", "packed_argument", "tensor_info",
+    "weights_error", "wrap_nested",
 ]  # fmt: skip
 
 
@@ -379,6 +379,16 @@ def expression(value: Any) -> Any:
     return value
 
 
+def packed_argument(value: Any) -> Any:
+    """An argument of a packed function as Relax has it: numbers and strings are values, too."""
+    match value:
+        case str():
+            return R.str(value)
+        case int() | float() | PrimExpr():
+            return R.prim_value(value)
+    return expression(value)
+
+
 def apply(operator: Callable[..., Expr], name: str, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor that an operator of Relax gives for others, bound to a variable of this name."""
     operands = [arg._expr if isinstance(arg, Tensor) else expression(arg) for arg in args]
@@ -394,7 +404,7 @@ def _call(operator: Callable[..., Expr], args: list[Any], named: dict[str, Any])
     try:
         return operator.build(args, named)
     except UnplacedError as error:
-        raise error.as_diagnostic_error(f"R.{operator.script_name}", None) from None
+        raise error.as_diagnostic_error(f"R.{operator.script_name}", caller_span()) from None
 
 
 def wrap_nested(expr: Expr, name: str) -> Any:

@@ -9,12 +9,44 @@ from __future__ import annotations
 
 from relaxscript.frontend.nn.tensor import wrap_nested
 
-from . import activation, binary, manipulate
+from . import (
+    activation,
+    attention,
+    binary,
+    calls,
+    ccl,
+    comparison,
+    convolution,
+    create,
+    debug,
+    image,
+    manipulate,
+    normalization,
+    sampling,
+    sorting,
+    statistical,
+    unary,
+)
 from .activation import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .binary import *  # noqa: F403
+from .calls import *  # noqa: F403
+from .ccl import *  # noqa: F403
+from .comparison import *  # noqa: F403
+from .convolution import *  # noqa: F403
+from .create import *  # noqa: F403
+from .debug import *  # noqa: F403
+from .image import *  # noqa: F403
 from .manipulate import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .sampling import *  # noqa: F403
+from .sorting import *  # noqa: F403
+from .statistical import *  # noqa: F403
+from .unary import *  # noqa: F403
 
 __all__ = [
-    "wrap_nested",
-    *(name for family in (activation, binary, manipulate) for name in family.__all__),
-]
+    "wrap_nested", *activation.__all__, *attention.__all__, *binary.__all__, *calls.__all__,
+    *ccl.__all__, *comparison.__all__, *convolution.__all__, *create.__all__, *debug.__all__,
+    *image.__all__, *manipulate.__all__, *normalization.__all__, *sampling.__all__,
+    *sorting.__all__, *statistical.__all__, *unary.__all__,
+]  # fmt: skip
