@@ -20,7 +20,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-FIRST, MISTAKEN, THREE = blocks("python")
+FIRST, MISTAKEN, THREE, OWNING = blocks("python")
 SHOWN, ONE_ERROR, ERRORS, _ = blocks("text")
 
 
@@ -49,6 +49,11 @@ def test_its_program_runs_as_it_says_also_without_a_machine(command):
     status, output, complaints = command("run", "digits.py", at_once)
     assert (status, complaints) == (0, "")
     assert output.endswith("\n(5, 10)\n")
+
+
+def test_its_model_that_owns_its_weights_runs(command):
+    status, output, complaints = command("run", "net.py", OWNING)
+    assert (status, output, complaints) == (0, "(5, 10)\n", "")
 
 
 @pytest.mark.slow
