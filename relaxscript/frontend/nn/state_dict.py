@@ -5,7 +5,7 @@ model.load_state_dict(torch_model.state_dict())
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from relaxscript.ir.field_types import brief
 from .tensor import Parameter, weights_error
 
 __all__ = ["load_state"]
+
+_MOST = 20  # names with a note of their own
 
 
 def load_state(
@@ -34,12 +36,12 @@ def load_state(
     missing = [name for name, parameter in parameters.items() if id(parameter) not in loaded]
     unexpected = [name for name in given if name not in parameters]
     arrays, notes = _arrays(parameters, given)
+    help = None
     if strict:
-        notes = [*_strangers(missing, unexpected, parameters), *notes]
+        help = _help(missing, unexpected)
+        notes = [*_strangers(missing, unexpected, parameters, help is None), *notes]
     if notes:
-        raise weights_error(
-            "these data are not those of the model", help=_help(missing, unexpected), notes=notes
-        )
+        raise weights_error("these data are not those of the model", help=help, notes=notes)
     for parameter, array in arrays:
         parameter.data = array
     return missing, unexpected
@@ -64,28 +66,48 @@ def _arrays(
     return [(by_id[key], array) for key, (_, array) in found.items()], notes
 
 
-def _strangers(missing: list[str], unexpected: list[str], known: Iterable[str]) -> Iterable[str]:
-    """A note for each name that is missing or unexpected."""
-    for name in unexpected:
-        meant = nearest(name, missing) or nearest(name, known)
+def _strangers(
+    missing: list[str], unexpected: list[str], known: Collection[str], offers: bool
+) -> Iterator[str]:
+    """A note for each name that is missing or unexpected; the last one of each kind has the rest.
+
+    Offering what was meant compares a name with all others, so the first ones have it only.
+    """
+    for name in unexpected[:_MOST]:
+        meant = (nearest(name, missing) or nearest(name, known)) if offers else None
         yield f"`{name}` is no parameter of the model{meant_hint(meant)}"
-    for name in missing:
+    if len(unexpected) > _MOST:
+        yield f"no parameters of the model are {_listed(unexpected[_MOST:])}"
+    for name in missing[:_MOST]:
         yield f"`{name}` is missing"
+    if len(missing) > _MOST:
+        yield f"missing are {_listed(missing[_MOST:])}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _help(missing: list[str], unexpected: list[str]) -> str | None:
     """The way to rename all at once, where the names differ in what they begin with."""
     if not missing or not unexpected:
         return None
-    for name in missing:
-        for other in unexpected:
-            if other.endswith(f".{name}"):
-                prefix = other.removesuffix(name)
-                if all(n.startswith(prefix) for n in unexpected):
-                    renamed = f'k.removeprefix("{prefix}")'
-                    return f"drop `{prefix}`: `{{{renamed}: v for k, v in d.items()}}`"
-            if name.endswith(f".{other}"):
-                prefix = name.removesuffix(other)
-                if all(n.startswith(prefix) for n in missing):
-                    return f'add `{prefix}`: `{{"{prefix}" + k: v for k, v in d.items()}}`'
+    prefix = _common_prefix(unexpected, missing)
+    if prefix is not None:
+        renamed = f'k.removeprefix("{prefix}")'
+        return f"drop `{prefix}`: `{{{renamed}: v for k, v in d.items()}}`"
+    prefix = _common_prefix(missing, unexpected)
+    if prefix is not None:
+        return f'add `{prefix}`: `{{"{prefix}" + k: v for k, v in d.items()}}`'
+    return None
+
+
+def _common_prefix(longer: list[str], shorter: list[str]) -> str | None:
+    """The prefix of all longer names without which the first one is one of the others."""
+    first, others = longer[0], set(shorter)
+    ends = (place + 1 for place, letter in enumerate(first) if letter == ".")
+    for end in ends:
+        prefix = first[:end]
+        if first[end:] in others and all(name.startswith(prefix) for name in longer):
+            return prefix
     return None

@@ -160,6 +160,20 @@ def test_a_prefix_that_all_names_have_is_one_mistake():
         outer.load_state_dict(random_weights(model))
 
 
+def test_names_beyond_the_first_twenty_are_told_in_one_note():
+    model = nn.ModuleList([nn.Linear(2, 2, bias=False) for _ in range(25)])
+    renamed = {f"{k}.kernel": np.zeros((2, 2), "float32") for k in range(25)}
+    with pytest.raises(DiagnosticError) as raised:
+        model.load_state_dict(renamed)
+    notes = raised.value.diagnostics[0].notes
+    assert len(notes) == 42
+    assert notes[20] == (
+        "no parameters of the model are `20.kernel`, `21.kernel`, `22.kernel`, `23.kernel`, "
+        "`24.kernel`"
+    )
+    assert notes[41].startswith("missing are `20.weight`, `21.weight`")
+
+
 def test_data_of_another_dtype_are_refused():
     model = nn.Linear(2, 3, bias=False)
     with refused("`weight` is float32, the data are float64"):
