@@ -17,6 +17,7 @@ from relaxscript.runtime.values import Closure, DeviceTensor, Prim, kind_of
 from .growing_cache import AttentionKVCache
 from .kv_state import KVState, cache_error
 from .paged_cache import PagedAttentionKVCache
+from .rnn_state import RNNState
 
 __all__ = ["CACHE_FUNCTIONS"]
 
@@ -165,24 +166,27 @@ def paged_create(*args: Any) -> PagedAttentionKVCache:
 _NUMBERS = {"num_qo_heads": 2, "num_kv_heads": 3, "qk_head_dim": 4, "v_head_dim": 5, "rope_mode": 8}
 
 
+# -- sequences, of a paged cache or of recurrent states --------------------------------------------
+
+
 @_packed("kv_state_clear")
 def state_clear(state: Any) -> None:
     """Forget all sequences."""
-    _state("kv_state_clear", state).clear()
+    _sequences("kv_state_clear", state).clear()
 
 
 @_packed("kv_state_add_sequence")
 def state_add_sequence(state: Any, seq_id: Any) -> None:
     """Add an empty sequence."""
     name = "kv_state_add_sequence"
-    _state(name, state).add_sequence(_integer(name, "seq_id", seq_id))
+    _sequences(name, state).add_sequence(_integer(name, "seq_id", seq_id))
 
 
 @_packed("kv_state_remove_sequence")
 def state_remove_sequence(state: Any, seq_id: Any) -> None:
     """Forget a sequence."""
     name = "kv_state_remove_sequence"
-    _state(name, state).remove_sequence(_integer(name, "seq_id", seq_id))
+    _sequences(name, state).remove_sequence(_integer(name, "seq_id", seq_id))
 
 
 @_packed("kv_state_fork_sequence")
@@ -190,14 +194,14 @@ def state_fork_sequence(state: Any, parent: Any, child: Any, fork_pos: Any = -1)
     """Add a sequence that begins as another does, up to `fork_pos`."""
     name = "kv_state_fork_sequence"
     ids = _integer(name, "parent_seq_id", parent), _integer(name, "child_seq_id", child)
-    _state(name, state).fork_sequence(*ids, _integer(name, "fork_pos", fork_pos))
+    _sequences(name, state).fork_sequence(*ids, _integer(name, "fork_pos", fork_pos))
 
 
 @_packed("kv_state_popn")
 def state_popn(state: Any, seq_id: Any, n: Any) -> None:
     """Forget the last tokens of a sequence."""
     name = "kv_state_popn"
-    _state(name, state).popn(_integer(name, "seq_id", seq_id), _integer(name, "n", n))
+    _sequences(name, state).popn(_integer(name, "seq_id", seq_id), _integer(name, "n", n))
 
 
 @_packed("kv_state_begin_forward")
@@ -211,13 +215,13 @@ def state_begin_forward(state: Any, seq_ids: Any, append_lengths: Any, *parents:
     tree = None
     if parents and parents[0] is not None:
         tree = _integers(name, "token_tree_parent_ptr", parents[0])
-    _state(name, state).begin_forward(ids, lengths, tree)
+    _sequences(name, state).begin_forward(ids, lengths, tree)
 
 
 @_packed("kv_state_end_forward")
 def state_end_forward(state: Any) -> None:
     """End a forward."""
-    _state("kv_state_end_forward", state).end_forward()
+    _sequences("kv_state_end_forward", state).end_forward()
 
 
 @_packed("attention_kv_cache_commit_accepted_token_tree_nodes")
@@ -337,6 +341,50 @@ def _no_transfer(name: str) -> NoReturn:
     raise cache_error(name, "caches on a CPU send nothing to other processors")
 
 
+# -- recurrent states ------------------------------------------------------------------------------
+
+
+@_packed("rnn_state_create")
+def rnn_create(
+    num_layers: Any, reserved_num_seqs: Any, max_history: Any, f_gets: Any, f_sets: Any,
+    init_layer_value: Any,
+) -> RNNState:  # fmt: skip
+    """States of recurrent models; what the functions for TVM do, it does itself."""
+    name = "rnn_state_create"
+    if not isinstance(init_layer_value, (tuple, list)):
+        text = f"`init_layer_value` is a tuple of tensors, got {kind_of(init_layer_value)}"
+        raise cache_error(name, text)
+    layers = _integer(name, "num_layers", num_layers)
+    kept = _integer(name, "max_history", max_history)
+    room = _integer(name, "reserved_num_seqs", reserved_num_seqs)
+    return RNNState(layers, room, kept, init_layer_value)
+
+
+@_packed("rnn_state_get")
+def rnn_get(state: Any, layer_id: Any, state_id: Any, o_data: Any) -> None:
+    """Write a state of the sequences of a forward into the last."""
+    name = "rnn_state_get"
+    ids = _integer(name, "layer_id", layer_id), _integer(name, "state_id", state_id)
+    _recurrent(name, state).get(*ids, o_data)
+
+
+@_packed("rnn_state_set")
+def rnn_set(state: Any, layer_id: Any, state_id: Any, data: Any) -> RNNState:
+    """Set a state of the sequences of a forward; gives the states."""
+    name = "rnn_state_set"
+    ids = _integer(name, "layer_id", layer_id), _integer(name, "state_id", state_id)
+    _recurrent(name, state).set(*ids, data)
+    return state  # type: ignore[no-any-return]
+
+
+@_packed("rnn_state_debug_get")
+def rnn_debug_get(state: Any, layer_id: Any, state_id: Any, seq_id: Any) -> Any:
+    """A state of one sequence."""
+    name = "rnn_state_debug_get"
+    ids = _integer(name, "layer_id", layer_id), _integer(name, "state_id", state_id)
+    return _recurrent(name, state).debug_get(*ids, _integer(name, "seq_id", seq_id))
+
+
 # -- arguments -------------------------------------------------------------------------------------
 
 
@@ -351,6 +399,17 @@ def _all_growing(name: str, caches: Any) -> list[AttentionKVCache]:
     if not isinstance(caches, (tuple, list)):
         raise cache_error(name, f"expected a tuple of caches, got {kind_of(caches)}")
     return [_growing(name, cache) for cache in caches]
+
+
+def _sequences(name: str, state: Any) -> KVState | RNNState:
+    return state if isinstance(state, RNNState) else _state(name, state)
+
+
+def _recurrent(name: str, state: Any) -> RNNState:
+    if not isinstance(state, RNNState):
+        text = "expected a state that `vm.builtin.rnn_state_create` made"
+        raise cache_error(name, f"{text}, got {kind_of(state)}")
+    return state
 
 
 def _state(name: str, state: Any) -> KVState:

@@ -31,7 +31,7 @@ def cache():
     return made
 
 
-# Those of TVM under `vm.builtin` that are about keys and values.
+# Those of TVM under `vm.builtin` that are about keys, values and other states of sequences.
 NAMES = """
     attention_kv_cache_append attention_kv_cache_append_mla_kv attention_kv_cache_array_clear
     attention_kv_cache_array_popn attention_kv_cache_attention_with_fused_qkv
@@ -45,7 +45,8 @@ NAMES = """
     attention_kv_cache_window_override attention_kv_cache_window_override_with_sinks
     kv_cache_disagg_mark_send kv_cache_disagg_prepare_recv kv_state_add_sequence
     kv_state_begin_forward kv_state_clear kv_state_end_forward kv_state_fork_sequence kv_state_popn
-    kv_state_remove_sequence paged_attention_kv_cache_create
+    kv_state_remove_sequence paged_attention_kv_cache_create rnn_state_create rnn_state_debug_get
+    rnn_state_get rnn_state_set
 """
 
 
@@ -128,6 +129,28 @@ def test_latent_attention_by_its_names():
     held = np.zeros((1, 2, 4), "float32")
     call("attention_kv_cache_debug_get_kv_mla", cache, 0, 0, 2, held)
     assert held.all()
+
+
+def test_recurrent_states_by_their_names():
+    init = (np.zeros(2, "float32"),)
+    state = call("rnn_state_create", 1, Prim(2, "int32"), 2, (None,), (None,), init)
+    call("kv_state_add_sequence", state, 0)
+    call("kv_state_fork_sequence", state, 0, 1, -1)
+    call("kv_state_begin_forward", state, Shape([0, 1]), Shape([1, 1]))
+    assert call("rnn_state_set", state, 0, 0, np.ones((2, 2), "float32")) is state
+    out = np.ones((2, 2), "float32")
+    call("rnn_state_get", state, 0, 0, out)
+    assert not out.any()
+    call("kv_state_end_forward", state)
+    call("kv_state_popn", state, 1, 1)
+    assert call("rnn_state_debug_get", state, 0, 0, 0).tolist() == [1, 1]
+    assert call("rnn_state_debug_get", state, 0, 0, 1).tolist() == [0, 0]
+    call("kv_state_remove_sequence", state, 0)
+    call("kv_state_clear", state)
+    with pytest.raises(VMError, match="`init_layer_value` is a tuple of tensors, got an int"):
+        call("rnn_state_create", 1, 1, 1, (), (), 3)
+    with pytest.raises(VMError, match="expected a state that"):
+        call("rnn_state_set", 3, 0, 0, out)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 0), (11, 3), (11, 4)])
