@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from relaxscript.compiler import jit
+from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.end_to_end.executors import every_executor, failure
 from relaxscript_tests.end_to_end.models.llama import (
     GROUPS,
@@ -130,3 +131,51 @@ def test_a_module_that_owns_its_weights_generates_the_same(weights):
     want = plain.whole(np.array(text, "int32"), *weights)
     for row in np.concatenate(more, 1):
         np.testing.assert_allclose(row, want, rtol=2e-4, atol=2e-4)
+
+
+@I.ir_module
+class Growing:
+    """The simple cache as `nn.KVCache` writes it: an object that goes in and out."""
+
+    @R.function
+    def init() -> R.Object:
+        with R.dataflow():
+            cache: R.Object = R.call_pure_packed(
+                "vm.builtin.attention_kv_cache_create",
+                R.zeros((2, 2), "float32"), R.shape([2, 2]), R.prim_value(0),
+                sinfo_args=[R.Object],
+            )  # fmt: skip
+            R.output(cache)
+        return cache
+
+    @R.function
+    def main(x: R.Tensor((1, 2), "float32"), total: R.Shape(["m"]), cache: R.Object) -> R.Tuple(
+        R.Tensor(("m", 2), "float32"), R.Object
+    ):
+        m = T.int64()
+        with R.dataflow():
+            longer: R.Object = R.call_inplace_packed(
+                "vm.builtin.attention_kv_cache_append", cache, x, inplace_indices=[0],
+                sinfo_args=[R.Object],
+            )  # fmt: skip
+            rows = R.call_pure_packed(
+                "vm.builtin.attention_kv_cache_view", longer, R.shape([m, 2]),
+                sinfo_args=[R.Tensor((m, 2), "float32")],
+            )  # fmt: skip
+            result = R.add(R.add(rows, rows), rows)
+            R.output(result, longer)
+        return (result, longer)
+
+
+@every_executor
+def test_a_simple_cache_goes_in_and_out_and_keeps_what_it_holds(load):
+    vm = load(Growing)
+    cache, seen = vm.init(), []
+    for number in range(1, 8):
+        x = np.full((1, 2), number, "float32")
+        rows, cache = vm.main(x, (number,), cache)
+        seen.append(rows)
+    assert [len(rows) for rows in seen] == list(range(1, 8))
+    assert rows[:, 0].tolist() == [3, 6, 9, 12, 15, 18, 21]
+    error = failure(lambda: vm.main(x, (3,), cache))
+    assert "`view`: the cache has shape (8, 2), not (3, 2)" in str(error)
