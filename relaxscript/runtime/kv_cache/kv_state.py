@@ -158,9 +158,10 @@ class KVState:
                 shared[sequence.pages[-1]] += 1
         needed += sum(min(n, pool.counts[page] - 1) for page, n in shared.items())
         if needed > len(pool.free):
-            text = f"{quantity(needed, 'more page')} of {size} tokens are needed for"
-            there = f"{len(pool.free)} of {pool.num_pages} are free"
-            raise cache_error("begin_forward", f"{text} {_named(seq_ids)}, and {there}")
+            text = f"{_named(seq_ids)} need{'s' * (len(batch) == 1)}"
+            pages = f"{quantity(needed, 'more page')} of {size} tokens"
+            free = f"{len(pool.free)} of {pool.num_pages} are free"
+            raise cache_error("begin_forward", f"{text} {pages}, and {free}")
         for sequence, count, tree in zip(batch, append_lengths, trees):
             if sequence.length % size:
                 sequence.pages[-1] = pool.own(sequence.pages[-1])

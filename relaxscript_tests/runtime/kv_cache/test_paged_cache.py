@@ -57,6 +57,22 @@ def test_a_fork_at_a_full_page_copies_nothing(cache):
     assert cache.get_num_available_pages() == 3
 
 
+def test_pages_that_are_copied_are_counted_before_anything_changes():
+    cache = make(total=8)
+    cache.add_sequence(0)
+    run(cache, [0], [6])
+    for child in (1, 2):
+        cache.fork_sequence(0, child)
+    begin = cache.begin_forward
+    refused("sequence 1 needs 1 more page of 4 tokens, and 0 of 2 are free", begin, [1], [1])
+    text = "sequences 0, 1, 2 need 2 more pages of 4 tokens, and 0 of 2 are free"
+    refused(text, begin, [0, 1, 2], [1, 1, 1])
+    cache.remove_sequence(1)
+    cache.remove_sequence(2)
+    run(cache, [0], [2])
+    assert cache.get_total_sequence_length() == 8
+
+
 def test_prefill_in_parts_and_prefill_and_decode_in_one_batch_give_the_same():
     whole, parts = make(total=64), make(total=64)
     rng = np.random.default_rng(1)
@@ -141,7 +157,9 @@ def test_tokens_that_no_later_one_sees_leave_with_their_pages(cache):
     with pytest.raises(VMError, match="tokens 4 to 16 of sequence 3 have left its window, and "):
         cache.popn(3, 5)
     cache.popn(3, 16)
-    assert cache.get_num_available_pages() == 5
+    assert (cache.get_num_available_pages(), cache.get_total_sequence_length()) == (5, 2)
+    run(cache, [3], [3])
+    cache.debug_get_kv(3, 3, 5, k, k.copy())
 
 
 def test_a_sequence_with_a_window_goes_on_in_a_few_pages():
@@ -269,7 +287,7 @@ def test_a_forward_is_checked_before_anything_changes(cache):
     for seq_id in range(4, 8):
         cache.add_sequence(seq_id)
     refused("at most 4 sequences, got 5", begin, [3, 4, 5, 6, 7], [1] * 5)
-    text = "5 more pages of 4 tokens are needed for sequences 4, 5, and 4 of 6 are free"
+    text = "sequences 4, 5 need 5 more pages of 4 tokens, and 4 of 6 are free"
     refused(text, begin, [4, 5], [9, 7])
     assert (cache.get_num_available_pages(), cache.get_total_sequence_length()) == (4, 6)
     begin([3], [1])
