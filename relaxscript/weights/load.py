@@ -55,7 +55,7 @@ def load_weights(
     weights are not converted to. Nothing is loaded then. Numbers that are too large for a dtype
     are RX0206, when the tensor is asked for.
     """
-    found, metadata = _stored(os.fspath(path))
+    found, metadata = _stored(os.fsdecode(path))
     renamed = _rename(found, names)
     wanted = _wanted_dtypes(renamed, dtype)
     sources = {}
@@ -109,7 +109,9 @@ def _stored_in_file(path: str) -> tuple[MappedFile, dict[str, StoredTensor], dic
                 _refuse(path, "it is empty")
             content = MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
-        _refuse(path, error.strerror or str(error))
+        index = f"{path}.index.json"
+        help = f"the index is there: `{index}`" if os.path.exists(index) else None
+        _refuse(path, error.strerror or str(error), help)
     content.path = path
     try:
         return content, *read_header(content)

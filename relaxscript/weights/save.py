@@ -48,13 +48,13 @@ def save_weights(
     arrays = {_checked_name(name): _array(name, value) for name, value in weights.items()}
     said = dict(metadata or {})
     for key, value in said.items():
-        if not isinstance(key, str) or not isinstance(value, str):
+        if not _is_text(key) or not _is_text(value):
             message = f"metadata are strings by name, and {key!r} is given {type(value).__name__}"
             raise DiagnosticError(Diagnostic("RX0206", message, None))
     if max_shard_size is not None and max_shard_size <= 0:
         message = f"`max_shard_size` is a positive number of bytes, not {max_shard_size}"
         raise DiagnosticError(Diagnostic("RX0703", message, None))
-    whole = os.fspath(path)
+    whole = os.fsdecode(path)
     shards = _shards(arrays, max_shard_size)
     files = [whole] if len(shards) == 1 else _shard_names(whole, len(shards))
     try:
@@ -75,12 +75,20 @@ def save_weights(
 
 
 def _checked_name(name: Any) -> str:
-    if isinstance(name, str) and name != "__metadata__":
-        return name
+    if _is_text(name) and name != "__metadata__":
+        return str(name)
     message = f"a tensor has a string for its name, not {name!r}"
-    if isinstance(name, str):
+    if name == "__metadata__":
         message = "`__metadata__` is the name of what a file says of itself, and of no tensor"
     raise DiagnosticError(Diagnostic("RX0712", message, None))
+
+
+def _is_text(value: Any) -> bool:
+    """True for a string that can be written: half of a surrogate pair cannot."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _array(name: str, value: Any) -> Array:

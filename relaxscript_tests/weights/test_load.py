@@ -114,6 +114,15 @@ def test_a_folder_with_one_file_is_that_file(file):
     assert rx.load_weights(file.parent).file("fc.bias") == str(file)
 
 
+def test_a_path_may_be_bytes(file):
+    assert len(rx.load_weights(os.fsencode(file))) == 2
+
+
+def test_an_index_beside_a_file_that_is_not_there_is_offered(index):
+    path = index.parent / "big.safetensors"
+    assert refused(path).help == f"the index is there: `{index}`"
+
+
 def test_a_file_that_is_replaced_stays_as_it_was(file):
     weights = rx.load_weights(file)
     array = weights["fc.weight"]

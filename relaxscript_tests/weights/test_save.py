@@ -12,6 +12,7 @@ import safetensors.numpy
 import relaxscript as rx
 from relaxscript.runtime import Device
 from relaxscript.weights import file_of
+from relaxscript_tests import examples
 
 W = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -91,6 +92,8 @@ def test_what_is_no_tensor_or_name_is_refused(tmp_path):
     assert found.message.startswith("the value for `w` is no tensor: expected a tensor, got a list")
     found = refused({3: W}, path)
     assert (found.code, found.message) == ("RX0712", "a tensor has a string for its name, not 3")
+    found = refused({"\ud800": W}, path)
+    assert found.message == "a tensor has a string for its name, not '\\ud800'"
     assert "name of what a file says of itself" in refused({"__metadata__": W}, path).message
     assert "and 'a' is given int" in refused({"w": W}, path, metadata={"a": 1}).message
     found = refused({"w": W}, path, max_shard_size=0)
@@ -115,3 +118,28 @@ def test_the_file_of_an_array_is_known_wherever_the_array_goes(tmp_path):
     assert file_of(weights, "w") == str(path)
     assert file_of({"v": weights["w"][1:].T, "n": W}, "v") == str(path)
     assert file_of({"n": W}, "n") is None
+
+
+LETTERS = 'ab."\\{}[]:,\x00\x1f\x7f\n é\u2028漢\U0001f600'
+DTYPES = ["float32", "float64", "float16", "int8", "int64", "uint16", "bool"]
+
+
+def test_whatever_is_written_is_read_by_us_and_by_the_library_bit_by_bit(tmp_path, rng):
+    for number in range(examples(300)):
+        path = tmp_path / f"{number}.safetensors"
+        given = {
+            "".join(rng.choice(list(LETTERS), rng.integers(0, 9))): np.frombuffer(
+                rng.bytes(96), "uint8"
+            ).view("uint8" if dtype == "bool" else dtype)[: rng.integers(0, 9)].astype(dtype)
+            for dtype in rng.choice(DTYPES, rng.integers(0, 6))
+        }  # fmt: skip
+        rx.save_weights(given, path, max_shard_size=int(rng.integers(1, 200)))
+        index = tmp_path / f"{number}.safetensors.index.json"
+        ours = rx.load_weights(index if index.exists() else path)
+        files = {ours.file(name) for name in ours}
+        theirs = {k: v for file in files for k, v in safetensors.numpy.load_file(file).items()}
+        assert set(ours) == set(theirs) == set(given)
+        for name, array in given.items():
+            for read in (ours[name], theirs[name]):
+                assert (read.dtype, read.shape) == (array.dtype, array.shape)
+                assert read.tobytes() == array.tobytes()
