@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from relaxscript.compiler import with_params
 from relaxscript.runtime import Device
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript.transform.normalize.normalize import normalize_module
+from relaxscript_tests.architecture import ROOT
 
 NAMES = ["fc1.weight", "fc1.bias"]
 
@@ -160,6 +164,43 @@ def test_arrays_of_mapped_files_are_constants_without_a_copy(tmp_path):
     places = {array.__array_interface__["data"][0] for array in weights.values()}
     assert {array.__array_interface__["data"][0] for array in constants} == places
     assert rx.VirtualMachine(executable).main(X).tolist() == (X @ W + B).tolist()
+
+
+GIGABYTE = '''
+import numpy as np
+import relaxscript as rx
+
+def resident():
+    words = open("/proc/self/smaps_rollup").read().split()
+    return int(words[words.index("Rss:") + 1]) << 10
+
+with open("big.safetensors", "wb") as file:  # the elements are a hole of the file system
+    text = b'{"w":{"dtype":"F32","shape":[16384,16384],"data_offsets":[0,1073741824]}}'
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    file.truncate(8 + len(text) + (1 << 30))
+model = rx.from_source("""
+@R.function
+def main(
+    rows: R.Tensor((1,), "int64"), params: R.Tuple({"w": R.Tensor((16384, 16384), "float32")})
+):
+    return R.take(params["w"], rows, axis=0)
+""")
+rx.jit(model)
+before = resident()
+weights = rx.load_weights("big.safetensors")
+runs = [rx.jit(model, params=weights).main, rx.jit(model).bind_params(weights)]
+for run in runs:
+    assert run(np.array([7])).shape == (1, 16384)
+assert resident() - before < 64 << 20, resident() - before
+'''
+
+
+@pytest.mark.slow
+def test_a_gigabyte_is_bound_and_run_without_a_copy(tmp_path):
+    subprocess.run(
+        [sys.executable, "-c", GIGABYTE], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True
+    )
 
 
 def test_one_array_under_two_names_is_one_constant():
