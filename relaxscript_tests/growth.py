@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["calls_of", "growth"]
+__all__ = ["calls_of", "garbage_of", "growth"]
 
 
 def calls_of(action: Callable[[], object]) -> int:
@@ -31,3 +32,16 @@ def growth(prepare: Callable[[int], Callable[[], object]], small: int, times: in
     """How many times more calls something that is `times` as large takes: `times` if linear."""
     prepare(2)()  # what is done once, such as generating constructors, is no part of it
     return calls_of(prepare(small * times)) / calls_of(prepare(small))
+
+
+def garbage_of(action: Callable[[], object]) -> int:
+    """How many objects are left for the collector once what an action gives is let go."""
+    gc.collect()
+    was_running = gc.isenabled()
+    gc.disable()
+    try:
+        action()
+        return gc.collect()
+    finally:
+        if was_running:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -132,9 +133,13 @@ class ScopeStack(ABC):
         self.deferred_checks: list[DeferredCheck] = []
         # Whether there are calls that write into their arguments, after which they are not used.
         self.writes_in_place = False
-        self.context = Context(self._module, self.signatures, self._defer_check)
+        # Weakly: the two would hold each other, and all that was written, for the collector to end.
+        builder = weakref.proxy(self)
+        self.context = Context(
+            self._module, self.signatures, lambda deferred: builder._defer_check(deferred)
+        )
         self.context.shape_scope = self._shape_scope
-        self.context.is_visible = self.is_visible
+        self.context.is_visible = lambda var: builder.is_visible(var)
 
     def _defer_check(self, deferred: DeferredCheck) -> None:
         """Note what to warn of; that something is inside of something is only checked."""

@@ -552,7 +552,7 @@ class Function(BaseFunc):
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     ret_span: Span | None = field(default=None, place=True)
     is_scope = True
-    # What `walk.compounds` finds in it: most passes ask, and most have nothing to do then.
+    # What `walk.compounds` finds inside: most passes ask, and most have nothing to do then.
     __cached__ = ("known_compounds",)
 
     if TYPE_CHECKING:

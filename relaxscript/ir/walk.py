@@ -116,11 +116,12 @@ def compounds(root: relax.Expr, without: type[Node] | None = None) -> Iterator[N
     """
     if root.__class__ is not relax.Function or without is not None:
         return _compounds(root, without)
-    known: tuple[Node, ...] | None = root.known_compounds
-    if known is None:
-        known = (*_compounds(root, None),)
-        relax.remember_compounds(root, known)
-    return iter(known)
+    inside: tuple[Node, ...] | None = root.known_compounds
+    if inside is None:
+        # Without itself: it would hold itself, and only the collector would end it.
+        inside = (*_compounds(root, None),)[1:]
+        relax.remember_compounds(root, inside)
+    return iter((root, *inside))
 
 
 def _compounds(root: Node, without: type[Node] | None) -> Iterator[Node]:

@@ -182,14 +182,13 @@ def result_struct_infos(info: StructInfo) -> list[TensorStructInfo]:
 
 def assemble_results(info: StructInfo, tensors: Sequence[Any]) -> Any:
     """The value of a destination-passing call from its tensors: the one tensor, or tuples."""
-    rest = iter(tensors)
+    return _assemble(info, iter(tensors))
 
-    def build(part: StructInfo) -> Any:
-        if isinstance(part, TupleStructInfo):
-            return tuple(build(field) for field in part.fields)
-        return next(rest)
 
-    return build(info)
+def _assemble(info: StructInfo, tensors: Iterator[Any]) -> Any:
+    if isinstance(info, TupleStructInfo):
+        return tuple([_assemble(field, tensors) for field in info.fields])
+    return next(tensors)
 
 
 def writes_into_operands(func: PrimFunc, call: Call) -> bool:

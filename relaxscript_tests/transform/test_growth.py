@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from relaxscript.transform import (
 from relaxscript.transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from relaxscript.transform.pass_infra.passes import Pass
 from relaxscript.transform.pipeline import default_build_pipeline
-from relaxscript_tests.growth import growth
+from relaxscript_tests.growth import garbage_of, growth
 from relaxscript_tests.transform.long_programs import PROGRAMS, long_module
 
 PASSES = [step for step in default_build_pipeline().passes if isinstance(step, Pass)]
@@ -85,3 +86,15 @@ def test_a_substitution_that_is_applied_as_it_grows_is_linear():
         return act
 
     assert growth(prepare, 50) < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_what_a_pass_made_ends_without_the_collector_when_nobody_holds_it(kind: str):
+    made = {size: long_module(kind, size) for size in (2, 24, 48)}
+    left = {}
+    for step in (*PASSES, *(make() for make in SIMPLIFIERS)):
+        step(made[2])  # what is done once is no part of it
+        small, large = (garbage_of(partial(step, made[n])) for n in (24, 48))
+        left[type(step).__name__] = large - small
+    assert {name: more for name, more in left.items() if more >= 24} == {}

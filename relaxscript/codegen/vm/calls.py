@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from relaxscript.analysis import Context
@@ -184,7 +184,8 @@ class CallEmitter(FunctionEmitter):
         values = self._values(self._fields(held))
         kernel, given = self.program.arranged_kernel(callee), [*values, *self._values(integers)]
         self.ib.emit_call(kernel, given, self.ib.void_arg(), span=self.span)
-        return self._assemble(_result_info(call), [values[i] for i in inplace_indices(call)])
+        tensors = (values[index] for index in inplace_indices(call))
+        return self._assemble(_result_info(call), tensors)
 
     # -- storage -----------------------------------------------------------------------------------
 
@@ -232,16 +233,12 @@ class CallEmitter(FunctionEmitter):
     def _info(self, expr: relax.Expr) -> StructInfo:
         return self.program.context.struct_info(expr)
 
-    def _assemble(self, info: StructInfo, tensors: list[Arg]) -> Arg:
+    def _assemble(self, info: StructInfo, tensors: Iterator[Arg]) -> Arg:
         """The tensors as the value that the StructInfo describes: one, or tuples of them."""
-        rest = iter(tensors)
-
-        def build(part: StructInfo) -> Arg:
-            if not isinstance(part, TupleStructInfo):
-                return next(rest)
-            return self.call("vm.builtin.make_tuple", [build(field) for field in part.fields])
-
-        return build(info)
+        if not isinstance(info, TupleStructInfo):
+            return next(tensors)
+        fields = [self._assemble(field, tensors) for field in info.fields]
+        return self.call("vm.builtin.make_tuple", fields)
 
 
 def _result_info(call: relax.Call) -> StructInfo:

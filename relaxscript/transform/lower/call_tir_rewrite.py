@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from operator import is_
 
@@ -59,6 +59,8 @@ __all__ = ["CallTIRRewrite"]
 
 _INT64 = DataType("int64")
 _OBJECT = ObjectStructInfo()
+# Where all tensors are allocated: on the host, in its memory.
+_DEVICE, _SCOPE = PrimValue.make(const(0, "int64")), StringImm.make("global")
 
 
 class CallTIRRewrite(FunctionPass):
@@ -147,7 +149,8 @@ class _ResultAllocator(ExprMutator):
         others = iter(scalars)
         args = [next(buffers if p in func.buffer_map else others) for p in func.params]
         self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
-        return _assemble(_result_info(call), in_their_places(made, fitting, indices), call.span)
+        tensors = in_their_places(made, fitting, indices)
+        return _assemble(_result_info(call), iter(tensors), call.span)
 
     def _scalars(
         self, func: PrimFunc, given: Sequence[Expr], integers: Sequence[PrimExpr] | None, count: int
@@ -235,7 +238,7 @@ class _ResultAllocator(ExprMutator):
             op = invoke_closure.op
             done = Call.make(op, (callee, Tuple.make(args)), None, (_OBJECT,), span=call.span)
         self.emit(done, "_", span)
-        value = _assemble(info, made, call.span)
+        value = _assemble(info, iter(made), call.span)
         words = name_of_call(callee) or "what was written"
         return match_cast(value, words, info, call.span or span)
 
@@ -256,12 +259,7 @@ class _ResultAllocator(ExprMutator):
         for info in infos:
             held = info.shape
             shape = held if isinstance(held, Var) else ShapeExpr.make(info.dims or ())
-            args = (
-                shape,
-                DataTypeImm(info.dtype),
-                PrimValue.make(const(0, "int64")),
-                StringImm("global"),
-            )
+            args = (shape, DataTypeImm.make(info.dtype), _DEVICE, _SCOPE)
             alloc = Call.make(builtin.alloc_tensor.op, args, span=call.span)
             if info.dims is not None and info.vdevice is None:
                 remember_struct_info(alloc, info)  # what would be derived again
@@ -313,13 +311,9 @@ def _result_info(call: Call) -> StructInfo:
     return infos[0] if len(infos) == 1 else TupleStructInfo.make(infos)
 
 
-def _assemble(info: StructInfo, tensors: Sequence[Expr], span: Span | None) -> Expr:
+def _assemble(info: StructInfo, tensors: Iterator[Expr], span: Span | None) -> Expr:
     """The tensors as the value that is described: one, or tuples of them."""
-    rest = iter(tensors)
-
-    def build(part: StructInfo) -> Expr:
-        if isinstance(part, TupleStructInfo):
-            return Tuple.make(tuple(build(field) for field in part.fields), span=span)
-        return next(rest)
-
-    return build(info)
+    if isinstance(info, TupleStructInfo):
+        fields = tuple([_assemble(field, tensors, span) for field in info.fields])
+        return Tuple.make(fields, span=span)
+    return next(tensors)
