@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from relaxscript import dpl
 from relaxscript.dpl import *  # noqa: F403
+from relaxscript.transform import MatchResult
 
-__all__ = [*dpl.__all__]
+__all__ = ["MatchResult", *dpl.__all__]

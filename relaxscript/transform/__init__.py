@@ -19,7 +19,9 @@ from __future__ import annotations
 from .byoc.allocate_workspace import AllocateWorkspace
 from .byoc.attach_extern_modules import AttachExternModules
 from .byoc.merge_composite_functions import MergeCompositeFunctions
+from .byoc.nest_matcher import MatchResult
 from .byoc.run_codegen import RunCodegen
+from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
@@ -88,12 +90,12 @@ __all__ = [
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
-    "LowerRuntimeBuiltin", "LowerToOneWorker", "MergeCompositeFunctions", "ModulePass",
-    "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo", "PatternCheckContext",
-    "PrintIR", "RealizeVDevice", "RemovePurityChecking", "RemoveRedundantChecks",
-    "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen", "Sequential",
-    "StaticPlanBlockMemory", "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower",
-    "VerifyEach", "dataflowblock_pass", "default_build_pipeline", "default_pipeline",
-    "function_pass", "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline",
-    "zero_pipeline",
+    "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",
+    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo",
+    "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
+    "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
+    "Sequential", "SplitCallTIRByPattern", "StaticPlanBlockMemory", "ToNonDataflow",
+    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach", "dataflowblock_pass",
+    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
+    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -57,7 +57,6 @@ TRAINING = "planned with training"
 LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
-BACKENDS = "planned with libraries of PrimFuncs"
 ABSENT = {
     **each(GPU, "relax.transform", "IPCAllReduceRewrite LowerGPUIPCAllocStorage RewriteCUDAGraph"),
     **each(
@@ -91,7 +90,6 @@ ABSENT = {
         "LegalizeOps makes calls of packed functions for them", "relax.backend",
         "DispatchSampling DispatchSortScan",
     ),
-    **each(BACKENDS, "relax.transform", "SplitCallTIRByPattern"),
     "relax.frontend.detach_params": "planned with frontends",
     "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
     "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",

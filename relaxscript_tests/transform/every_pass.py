@@ -18,10 +18,10 @@ from relaxscript import op, tir, transform
 from relaxscript.builder import BlockBuilder
 from relaxscript.dpl import wildcard
 from relaxscript.ir.module import IRModule, VDevice
-from relaxscript.ir.prim import IntImm, Var as ShapeVar
+from relaxscript.ir.prim import Call as Intrinsic, IntImm, Var as ShapeVar
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, Op
 from relaxscript.ir.struct_info import DTensorStructInfo, TensorStructInfo
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.tir import BufferStore, PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source
@@ -30,6 +30,7 @@ from relaxscript.testing.generate.packed_funcs import register_packed
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import Pass
+from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript.transform.pass_infra.passes import find_pass
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
@@ -167,6 +168,88 @@ def interpreted(function: Function) -> Callable[..., None]:
             out[...] = value
 
     return write
+
+
+# The nests of operators for which a library is asked, for all sizes.
+_NESTS = """
+@I.ir_module
+class Nests:
+    @R.function
+    def main(
+        x: R.Tensor(("n", "k"), "float32"), y: R.Tensor(("n", "k"), "float32"),
+        b: R.Tensor(("k",), "float32"), w: R.Tensor((4, 5), "float32"),
+        v: R.Tensor(("m", 4), "float32"),
+    ):
+        with R.dataflow():
+            a1 = R.negative(x)
+            a2 = R.nn.relu(x)
+            a3 = R.add(x, y)
+            a4 = R.multiply(x, y)
+            a5 = R.add(x, b)
+            a6 = R.matmul(v, w)
+            R.output(a1, a2, a3, a4, a5, a6)
+        return a1, a2, a3, a4, a5, a6
+"""
+_PRODUCTS = """
+@I.ir_module
+class Products:
+    @R.function
+    def main(
+        x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 5), "float32"),
+        b: R.Tensor((5,), "float32"),
+    ):
+        with R.dataflow():
+            y = R.nn.relu(R.add(R.matmul(x, w), b))
+            z = R.negative(R.matmul(y, R.const([[1.0], [2.0], [3.0], [4.0], [5.0]], "float32")))
+            R.output(z)
+        return z
+"""
+
+
+def products(seed: int) -> IRModule:
+    """Products, each with what follows it in one PrimFunc, of any size or of a known one."""
+    made = from_source(_PRODUCTS if seed % 2 else _PRODUCTS.replace('"n"', str(seed % 5 + 1)))
+    made = transform.AnnotateTIROpPattern()(transform.LegalizeOps()(made))
+    return transform.FuseTIR()(transform.FuseOps()(made))
+
+
+def nests_of(mod: IRModule) -> list[PrimFunc]:
+    """The PrimFuncs that are nests, of one result, that compute alike wherever they run."""
+
+    def is_taken(func: PrimFunc) -> bool:
+        given = [func.buffer_map[param] for param in func.params[:-1] if param in func.buffer_map]
+        return nest_row(func) is not None and not any(
+            isinstance(node, Intrinsic) or (isinstance(node, BufferStore) and node.buffer in given)
+            for node in walk(func.body)
+        )
+
+    found = [func for func in mod.functions.values() if isinstance(func, PrimFunc)]
+    return [func for func in found if is_taken(func)]
+
+
+def taking(count: int) -> Callable[[list[transform.MatchResult]], Sequence[Any]]:
+    """A code generator for the first nest of those with so many inputs, which the pattern runs."""
+
+    def generate(results: list[transform.MatchResult]) -> Sequence[Any]:
+        first = results[0]
+        given = first.matched_buffers[:-1]
+        taken = len(given) <= count and not any(
+            param not in first.pattern.buffer_map for param in first.pattern.params
+        )
+        return [first.pattern, int(taken), given]
+
+    return generate
+
+
+def split_by(patterns: Callable[[IRModule], Sequence[PrimFunc]], count: int) -> Make:
+    """SplitCallTIRByPattern with a code generator for nests with up to so many inputs."""
+    return lambda mod, inputs: transform.SplitCallTIRByPattern(patterns(mod), taking(count))
+
+
+@functools.cache
+def common_nests() -> Sequence[PrimFunc]:
+    """The nests of `_NESTS`."""
+    return nests_of(transform.LegalizeOps()(from_source(_NESTS)))
 
 
 def passes_of(facade: ModuleType) -> Mapping[str, type[Pass]]:
@@ -312,6 +395,12 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     "RunCodegen": [
         Case("calls", run_codegen(), generated),
         Case("calls_of_main", run_codegen(["main"]), generated),
+    ],
+    "SplitCallTIRByPattern": [
+        Case("of_its_own", split_by(lambda mod: nests_of(mod)[::2], 2), legalized),
+        Case("of_fused", split_by(lambda mod: common_nests(), 2), fused),
+        Case("one_input", split_by(lambda mod: common_nests(), 1), fused),
+        Case("products", split_by(lambda mod: common_nests()[-1:], 2), products),
     ],
     "TopologicalSort": [
         Case("deep_from_outputs", sorted_bindings("depth-first", "from-outputs")),

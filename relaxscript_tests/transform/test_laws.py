@@ -93,11 +93,11 @@ DECLARED = {
     },
     "adds_functions": {
         "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern", "LambdaLift", "LegalizeOps",
-        "MergeCompositeFunctions",
+        "MergeCompositeFunctions", "SplitCallTIRByPattern",
     },
     "removes_functions": {
         "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
-        "MergeCompositeFunctions", "RunCodegen", "tir.Filter",
+        "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern", "tir.Filter",
     },
     "tolerance": {"LegalizeOps"},
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},

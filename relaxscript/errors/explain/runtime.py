@@ -364,6 +364,9 @@ A pattern of `relax.dpl` is looked at when it is made. It can match nothing wher
 contradict each other, where an operator has another number of operands, or where it asks of
 something what this never has. Uses and shapes are said inside of a `PatternContext`.
 
+Passes that ask code generators refuse what fits nothing in the same way: a pattern without loops,
+or an answer that is none.
+
 Wrong:
 
     wildcard().has_dtype("float32").has_dtype("int32")
