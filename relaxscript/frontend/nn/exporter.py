@@ -103,6 +103,8 @@ class Exporter:
         named = list(zip(spec.arg_names, spec.arg_specs))
         inputs = [Var(arg, info_of(argument, arg, shapes)) for arg, argument in named]
         states = _States(effects, spec.effect_mode)
+        trace.effects = [effect for _, effect in effects] if spec.effect_mode != "none" else []
+        trace.shared_effects = [effect for effect in trace.effects if effect is self.io_effect]
         weights = [Var(path, p.info_with(shapes.dims)) for path, p in parameters]
         owned = _pass_in("packed_params", spec.param_mode, weights)
         params = [*inputs, *states.params, *owned]

@@ -45,6 +45,9 @@ class Trace:
         self.exporter = exporter
         # What each parameter of the model is in this function.
         self.values: dict[Any, Expr] = {}
+        # The effects whose states go through this function, and those of them that are no module's.
+        self.effects: list[Any] = []
+        self.shared_effects: list[Any] = []
         self._paths = paths
         self._names: dict[str, int] = {}
 
@@ -53,9 +56,11 @@ class Trace:
         """The innermost export of this thread and task; None outside of any."""
         return _current.get()
 
-    def inner(self) -> Trace:
+    def inner(self, effects: list[Any]) -> Trace:
         """The export of a function that this one calls, by the same builder."""
-        return Trace(self.builder, self._paths, self.spans, self.exporter)
+        made = Trace(self.builder, self._paths, self.spans, self.exporter)
+        made.effects, made.shared_effects = effects, self.shared_effects
+        return made
 
     @contextmanager
     def running(self) -> Iterator[None]:

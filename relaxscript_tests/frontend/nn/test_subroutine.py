@@ -13,6 +13,7 @@ from relaxscript.ir import assert_structural_equal
 from relaxscript.relax.frontend import nn
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.frontend.nn.models import random_weights
+from relaxscript_tests.frontend.nn.test_effect import Total
 
 SPEC = {"forward": {"x": nn.spec.Tensor(("n", 3), "float32")}}
 
@@ -138,21 +139,46 @@ def test_tuples_and_objects_go_in_and_come_out():
     assert state == "state"
 
 
-# ---------------------------------------------------------------- mistakes
-
-
-def test_a_subroutine_with_effects_is_refused():
-    class Speaking(nn.Module):
+@pytest.mark.parametrize("mode", ["plain", "packed"])
+@pytest.mark.parametrize("debug", [False, True])
+def test_states_of_effects_go_through_subroutines(mode: str, debug: bool):
+    class Step(nn.Module):
         define_subroutine = True
 
         def __init__(self) -> None:
-            self.io = nn.IOEffect()
+            self.total = Total()
 
         def forward(self, x: nn.Tensor) -> nn.Tensor:
-            return x
+            return x * self.total.add(x)
 
-    with pytest.raises(DiagnosticError, match="`Speaking` has effects"):
-        nn.ModuleList([Speaking()]).export_tvm(SPEC)
+    class Outer(nn.Module):
+        define_subroutine = True
+
+        def __init__(self) -> None:
+            self.step = Step()
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return self.step(x)
+
+    model = nn.ModuleList([Outer(), nn.ReLU(), Outer()])
+    spec = {"forward": {**SPEC["forward"], "$": {"effect_mode": mode}}}
+    exported(model, spec)
+    run = model.jit(spec, debug=debug)
+    x = np.ones((1, 3), "float32")
+    assert run.forward(x).tolist() == [[27, 27, 27]]  # 3, and then 9
+    assert run.forward(x).tolist() == [[6 * (9 + 18)] * 3]
+
+
+def test_states_that_a_function_is_not_given_do_not_go_through_it():
+    model = nn.ModuleList([HeadBlock(), nn.ReLU()])
+    model.modules[0].unused = Total()
+    model.modules[0].forward = lambda x: x + x
+    modes = {"effect_mode": "none", "param_mode": "none"}
+    mod = model.export_tvm({"forward": {**SPEC["forward"], "$": modes}})[0]
+    assert [var.name_hint for var in mod["forward"].params] == ["x"]
+
+
+# ---------------------------------------------------------------- mistakes
 
 
 def test_what_is_wrong_inside_of_a_subroutine_is_said_with_its_path():
@@ -162,4 +188,10 @@ def test_what_is_wrong_inside_of_a_subroutine_is_said_with_its_path():
     (found,) = raised.value.diagnostics
     assert "in `blocks.0.fc`, a `Linear`" in found.notes
     with pytest.raises(DiagnosticError):
+        Tower(2.0).export_tvm(spec)
+
+
+def test_a_parameter_that_a_method_is_not_given_is_named_in_a_subroutine_too():
+    spec = {"forward": {**SPEC["forward"], "$": {"param_mode": "none"}}}
+    with pytest.raises(DiagnosticError, match=r"`blocks.0.fc.weight` is used in a method that is"):
         Tower(2.0).export_tvm(spec)
