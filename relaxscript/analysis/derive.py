@@ -15,6 +15,7 @@ from relaxscript.arith import NO, UNKNOWN, Facts
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, Nature, OperandError, quantity
 from relaxscript.ir import hooks
+from relaxscript.ir.distributed import placement_mistake
 from relaxscript.ir.field_roles import Datum, paired_parts
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
@@ -38,6 +39,7 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
@@ -58,6 +60,7 @@ from relaxscript.sinfo import (
     mismatch_fact,
     shape_var_mapping,
     shape_vars,
+    struct_info_parts,
     substitute_shape_vars,
     unify_struct_info,
 )
@@ -319,7 +322,24 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
     if errors:
         errors[0].others = tuple(errors[1:])
         raise errors[0]
-    return _in_scope(substitute_shape_vars(callee.ret, mapping), callee, mapping, context)
+    result = substitute_shape_vars(callee.ret, mapping)
+    if result is not callee.ret:
+        _require_placements(result)
+    return _in_scope(result, callee, mapping, context)
+
+
+def _require_placements(result: StructInfo) -> None:
+    """Refuse sizes with which devices cannot share a distributed tensor of the result."""
+    if isinstance(result, TensorStructInfo):
+        return
+    for part in struct_info_parts(result):
+        if isinstance(part, DTensorStructInfo):
+            mistake = placement_mistake(part.tensor_sinfo, part.device_mesh, part.placement)
+            if mistake is not None:
+                raise OperandError(
+                    "callee", f"gives `{part!r}`", code="RX0326", message=mistake.message,
+                    help="call it with other sizes, or do not cut that axis",
+                )  # fmt: skip
 
 
 def cast_target(given: StructInfo, wanted: StructInfo) -> StructInfo | None:

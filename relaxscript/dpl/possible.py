@@ -97,7 +97,7 @@ _NOUNS: dict[type[Expr], str] = {
     TupleGetItem: "a field of a tuple", Var: "a variable",
 }  # fmt: skip
 
-_CALLABLE = _kinds(Op, GlobalVar, ExternFunc, Var, Function, Call, TupleGetItem)
+_CALLABLE = _kinds(Op, GlobalVar, ExternFunc, Var, Function, Call, TupleGetItem, If, SeqExpr)
 _WITH_ATTRS = _kinds(Call, Function)
 _TUPLES = _kinds(Tuple, Var, Call, TupleGetItem, If, SeqExpr)
 _USERS = _kinds(Call, Tuple, TupleGetItem, Function, If, SeqExpr)

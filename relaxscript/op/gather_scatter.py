@@ -279,8 +279,10 @@ def _(
 
 @gather_nd.compute()
 def _(context: ComputeContext, data: Any, indices: Any, batch_dims: int = 0) -> Any:
-    depth = int(indices.shape[-1])
-    places = [lambda *i, k=k: indices[(*i, number(k))] for k in range(depth)]
+    depth = indices.shape[-1]
+    if not isinstance(depth, IntImm):
+        return None
+    places = [lambda *i, k=k: indices[(*i, number(k))] for k in range(depth.value)]
     return topi.gathering.at_places(data, places, indices.shape[:-1], batch_dims)
 
 
@@ -360,10 +362,12 @@ def _(
 def _(
     context: ComputeContext, data: Any, indices: Any, updates: Any, reduction: str = "update"
 ) -> Any:
-    dims, depth = indices.shape[:-1], int(indices.shape[-1])
+    dims, depth = indices.shape[:-1], indices.shape[-1]
+    if not isinstance(depth, IntImm):
+        return None
     combine = topi.scattering.COMBINE[reduction]
     return topi.scattering.put_at_places(
-        data, indices, updates, depth, dims, lambda k, i: (*i, k), combine
+        data, indices, updates, depth.value, dims, lambda k, i: (*i, k), combine
     )
 
 

@@ -5,7 +5,8 @@
         ...
 
 Operands come as their parameters ask. A tensor is a `te.Tensor`, several are a tuple of them. A
-scalar is a `PrimExpr`, a shape a list of these, and what is left out None.
+scalar is a `PrimExpr`, a shape a list of these, and what is left out None. A compute gives None
+where its loops depend on a size that is not a number.
 """
 
 from __future__ import annotations

@@ -202,6 +202,8 @@ def _images(
     if any(value is _UNKNOWN for value in given):
         return []
     made = compute(ComputeContext(result), *given, **operator.attributes(call))
+    if made is None:
+        return []
     outputs = list(made) if isinstance(made, (list, tuple)) else [made]
     placed = {id(s.tensor): s.placement for s in sources if s.placement is not None}
     return [_images_in(output, placed, context) for output in outputs]

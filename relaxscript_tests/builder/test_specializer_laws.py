@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relaxscript.analysis import all_vars, detect_recursion, ill_formed
-from relaxscript.errors import DiagnosticError, VMError
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim, relax, structural_equal
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.renaming import copy_with_new_vars
@@ -40,6 +40,12 @@ def programs(count: int) -> Iterator[tuple[IRModule, list]]:
         infos = [param.struct_info for param in mod["main"].params]
         if not any(isinstance(info, DTensorStructInfo) for info in infos):
             yield mod, inputs_for(mod["main"], seed)
+
+
+def fails_at_a_call(actual: Outcome, expected: Outcome) -> bool:
+    """Whether both end where an argument does not fit: a match_cast says what the call said."""
+    codes = [getattr(outcome.value, "code", None) for outcome in (actual, expected)]
+    return codes == ["RX0605", "RX0601"]
 
 
 def expression(value):
@@ -73,7 +79,9 @@ def test_a_function_computes_of_bound_parameters_what_it_does_of_arguments():
                 kept = [other for place, other in enumerate(inputs) if place != index]
                 left = [other for place, other in enumerate(expected.args) if place != index]
                 before = dataclasses.replace(expected, args=tuple(left))
-                check_outcomes("bound", run(made, kept), "as it was", before)
+                actual = run(made, kept)
+                if not fails_at_a_call(actual, before):
+                    check_outcomes("bound", actual, "as it was", before)
     assert tried > 10 * refused
 
 
@@ -94,8 +102,9 @@ def test_a_function_computes_for_its_sizes_what_it_does_for_all():
             continue
         tried += 1
         assert (made is func) == (not sizes)
-        expected = run(mod, inputs)
-        check_outcomes("bound", run(with_main(mod, made), inputs), "as it was", expected)
+        expected, actual = run(mod, inputs), run(with_main(mod, made), inputs)
+        if not fails_at_a_call(actual, expected):
+            check_outcomes("bound", actual, "as it was", expected)
     assert tried > 10 * refused
 
 
@@ -112,9 +121,8 @@ def test_a_function_computes_with_inlined_bodies_what_it_does_by_calls():
             continue
         inlined += 1
         actual, expected = run(with_main(mod, made), inputs), run(mod, inputs)
-        if isinstance(actual.value, VMError) and isinstance(expected.value, VMError):
-            continue  # a match_cast says what the call said, in its own words
-        check_outcomes("inlined", actual, "calls", expected)
+        if not fails_at_a_call(actual, expected):
+            check_outcomes("inlined", actual, "calls", expected)
     assert inlined > 0
 
 

@@ -276,6 +276,12 @@ def test_a_bias_and_an_activation_follow_where_they_are_asked_for():
     assert reshaped.match(op.add(product, op.reshape(b, (2, 3))))
 
 
+def test_what_a_branch_gives_may_be_called():
+    choice = relax.If(relax.const(True), Var("f"), Var("g"))
+    callee = Var("h")
+    assert is_expr(choice)(wildcard()).match(Call(callee, [X]), {callee: choice})
+
+
 def test_only_expressions_are_matched():
     mistake = mistake_of(lambda: wildcard().match(3))
     assert mistake.message == "patterns match expressions, not a int"

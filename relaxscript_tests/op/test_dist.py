@@ -223,6 +223,38 @@ def test_what_does_not_go_together_is_refused_at_its_place(
     assert message in diagnostic.message
 
 
+def test_a_call_with_sizes_that_devices_cannot_share_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as found:
+        from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def f(
+        x: R.Tensor(("n",), "float32"),
+        y: R.Tuple(R.DTensor(("n",), "float32", R.device_mesh((2,), [0, 1]), "S[0]")),
+    ) -> R.Tuple(R.DTensor(("n",), "float32", R.device_mesh((2,), [0, 1]), "S[0]")):
+        return y
+
+    @R.function
+    def main(
+        x: R.Tensor((3,), "float32"),
+        y: R.Tuple(R.DTensor(ndim=1, dtype="float32", device_mesh=R.device_mesh((2,), [0, 1]),
+                             placement="S[0]")),
+    ):
+        cls = M
+        return cls.f(x, y)
+""")
+    (diagnostic,) = found.value.diagnostics
+    assert (diagnostic.code, diagnostic.span.text) == ("RX0326", "cls.f")
+    assert diagnostic.message == "axis 0 has 3 elements, which 2 devices cannot share evenly"
+
+
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_of_loops_that_depend_on_a_size_nothing_is_known() -> None:
+    made = module('R.scatter_nd(d, R.astype(d, "int64"), d)')
+    assert made["main"].ret_struct_info.placement.dim_specs[0].axis == -1
+
+
 def test_what_depends_on_dimensions_is_a_warning_and_checked_when_it_runs() -> None:
     text = HEAD.replace("CALL", 'R.dist.redistribute(p, "mesh[0]", "S[0]")')
     with pytest.warns(

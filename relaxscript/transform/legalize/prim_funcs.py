@@ -127,6 +127,8 @@ class OperatorFunctions:
                 arguments.scalar(dim)
         inner = ComputeContext(substitute(out, arguments.variables))
         made = operator.rules["compute"](inner, *given, **operator.attributes(call))
+        if made is None:
+            return Stays.UNKNOWN
         name = operator.__name__
         function = make_te_function(arguments, made, name, checks=checks)
         _check_results(operator, function, out)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
@@ -156,3 +157,20 @@ def test_an_operator_that_fails_fails_as_the_prim_func_in_its_place():
                 load(step(Taken))("main", *args)
             assert raised.value.code == code
     assert LegalizeOps.fails_as == (("RX0606", "RX0614"),)
+
+
+@pytest.mark.parametrize(
+    "call", ["R.scatter_nd(x, i, x)", "R.gather_nd(x, i)", "R.scatter_nd(x, i, x, 'add')"]
+)
+def test_loops_that_depend_on_a_size_that_is_no_number_are_not_made(call):
+    mod = from_source(f"""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), i: R.Tensor(("n",), "int64")):
+        y = {call}
+        return y
+""")
+    assert LegalizeOps()(mod) is mod
+    with pytest.raises(DiagnosticError, match="is not legalised"):
+        LegalizeOps(require_all=True)(mod)
