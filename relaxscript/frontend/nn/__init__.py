@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from . import init, modules, op, spec
 from .default_dtype import get_default_dtype, set_default_dtype
-from .effect import Effect, IOEffect
+from .effect import Effect
 from .exporter import Exporter
 from .extern import ExternModule, ObjectModule, SourceModule, add_extern
 from .module import Module, ModuleDict, ModuleList
@@ -33,7 +33,7 @@ from .tensor import Object, Parameter, Tensor, wrap_nested
 from .visitor import Mutator
 
 __all__ = [
-    "Effect", "Exporter", "ExternModule", "IOEffect", "Module", "ModuleDict", "ModuleList",
+    "Effect", "Exporter", "ExternModule", "Module", "ModuleDict", "ModuleList",
     "Mutator", "Object", "ObjectModule", "Parameter", "SourceModule", "SubroutineMixin", "Tensor",
     "add_extern", "get_default_dtype", "init", "modules", "op", "set_default_dtype", "spec",
     "wrap_nested", *modules.__all__, *(name for name in op.__all__ if name != "wrap_nested"),
