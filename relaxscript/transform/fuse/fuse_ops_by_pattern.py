@@ -44,7 +44,7 @@ from relaxscript.transform.pass_infra.passes import ModulePass
 
 from .fuse_ops import holds_back
 from .fusion_pattern import FusionPattern, PatternCheckContext, as_fusion_pattern, codegen_of
-from .group_function import GroupFunctions, group_function, is_group
+from .group_function import GroupFunctions, is_group
 
 __all__ = ["FuseOpsByPattern"]
 
@@ -228,11 +228,12 @@ class _Partition:
         if self.fusion.attrs_getter is not None:
             attrs.update(self.fusion.attrs_getter(found))
         last = members[-1]
-        made = group_function(members, [last.var], attrs, self._lifts_constants)
+        made = self.functions.find_for(
+            members, attrs, self._lifts_constants, self._written, lambda: self._name(members)
+        )
         if made is None:
             return None
-        function, args = made
-        gvar = self.functions.find(function, lambda: self._name(members), self._written)
+        gvar, args = made
         call = Call.make(gvar, args, span=last.value.span)
         remember_struct_info(call, last.var.struct_info)
         return VarBinding.make(last.var, call, span=last.span)

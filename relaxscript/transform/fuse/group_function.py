@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.ir.module import IRModule
@@ -35,6 +35,7 @@ from relaxscript.op.calls import call_tir
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
 from .function_names import FunctionNames
+from .group_key import GroupKey
 
 __all__ = ["GroupFunctions", "group_function", "is_group"]
 
@@ -50,11 +51,38 @@ class GroupFunctions:
             gvar.name_hint for gvar, func in mod.relax_functions().items() if is_group(func)
         }
         self._known: dict[int, list[tuple[Function, GlobalVar]]] = {}
+        # The same by the keys of groups: with the places of the sizes that are passed.
+        self._by_key: dict[Hashable, tuple[GlobalVar, list[int]]] = {}
 
     def name(self, group: Sequence[Binding]) -> str:
         """A name for the function of a group: that of what it calls."""
         values = [b.value for b in group]
         return self.names.fused([_callee(v) for v in values if isinstance(v, Call)])
+
+    def find_for(
+        self, group: Sequence[Binding], attrs: Mapping[str, Any], lifts_constants: bool,
+        write: Callable[[Function, str], Function], name: Callable[[], str],
+    ) -> tuple[GlobalVar, tuple[Expr, ...]] | None:  # fmt: skip
+        """The function of a group by its last value, and the arguments that it is called with.
+
+        None where there is none. Most groups are like one before, and no function is made of them.
+        """
+        args = tuple(_parameters(group, lifts_constants))
+        key = GroupKey(group, args, attrs)
+        known = self._by_key.get(key.key)
+        if known is not None:
+            gvar, places = known
+            shape = ShapeExpr.make(tuple([key.sizes[place] for place in places]))
+            return gvar, (*args, shape) if places else args
+        made = group_function(group, [group[-1].var], attrs, lifts_constants)
+        if made is None:
+            return None
+        function, given = made
+        gvar = self.find(function, name, write)
+        passed = given[-1] if len(given) > len(args) else None
+        sizes = passed.values if isinstance(passed, ShapeExpr) else ()
+        self._by_key[key.key] = gvar, [key.sizes.index(size) for size in sizes]
+        return gvar, given
 
     def find(
         self,
