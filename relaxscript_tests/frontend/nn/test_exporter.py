@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,14 @@ def test_a_parameter_with_two_names_is_one_parameter_of_the_function():
     assert [name for name, _ in params] == ["up.weight"]
     assert len(mod["forward"].params) == 2
     assert list(model.state_dict()) == ["up.weight", "down.weight"]
+
+
+def test_a_model_is_exported_in_many_threads_at_once():
+    model = MLP()
+    with ThreadPoolExecutor(8) as pool:
+        made = [*pool.map(lambda _: model.export_tvm(MLP_SPEC, debug=True)[0], range(32))]
+    for mod in made[1:]:
+        assert_structural_equal(mod, made[0])
 
 
 def test_bindings_know_the_line_of_the_user():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -33,6 +36,15 @@ def test_parameters_and_effects_are_passed_as_the_spec_says(
     wanted = hidden @ model.fc2.weight.data.T
     for got in (run.forward(X), run["forward"](x=X), run.forward(X)):
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_of_a_model_has_parameters_of_its_own(again: Callable[[nn.Module], nn.Module]):
+    model = loaded()
+    copied = again(model)
+    assert copied.fc1.weight is not model.fc1.weight
+    results = [each.jit(MLP_SPEC).forward(X) for each in (model, copied)]
+    assert np.array_equal(*results)
 
 
 def test_results_are_plain_arrays():
