@@ -37,8 +37,8 @@ from .shapes import Dim, as_shape
 from .trace import Trace, bind_value, model_error
 
 __all__ = [
-    "Object", "Parameter", "Tensor", "apply", "expression", "packed_argument", "tensor_info",
-    "weights_error", "wrap_nested",
+    "Object", "Parameter", "Tensor", "apply", "expression", "packed_argument", "require_tensor",
+    "tensor_info", "weights_error", "wrap_nested",
 ]  # fmt: skip
 
 
@@ -377,6 +377,14 @@ def expression(value: Any) -> Any:
         case tuple() | list():
             return type(value)(map(expression, value))
     return value
+
+
+def require_tensor(value: Any, what: str) -> Tensor:
+    """The value itself. Raises `DiagnosticError` (RX0201) where it is no tensor; `what` is it."""
+    if isinstance(value, Tensor):
+        return value
+    message = f"{what} is {brief(value)}, not a tensor"
+    raise DiagnosticError(Diagnostic("RX0201", message, caller_span()))
 
 
 def packed_argument(value: Any) -> Any:

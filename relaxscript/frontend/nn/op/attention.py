@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from relaxscript.frontend.nn.default_dtype import get_default_dtype
-from relaxscript.frontend.nn.tensor import Tensor, apply
+from relaxscript.frontend.nn.tensor import Tensor, apply, require_tensor
 from relaxscript.frontend.nn.trace import model_error
 from relaxscript.script import relax as R
 
@@ -27,7 +27,8 @@ def scaled_dot_product_attention(
     `is_causal` a query sees no key that comes after it. `scale` is that of the products, 1 divided
     by the root of the number of features unless said.
     """
-    if attn_mask is not None and attn_mask.dtype == "bool":
+    require_tensor(query, "`query` of `scaled_dot_product_attention`")
+    if isinstance(attn_mask, Tensor) and attn_mask.dtype == "bool":
         attn_mask = where(attn_mask, Tensor.from_scalar(0.0, query.dtype), -math.inf, "attn_mask")
     causal = "TopLeft" if is_causal else None
     return apply(R.nn.attention, name, query, key, value, attn_mask, scale, causal)
@@ -44,6 +45,7 @@ def get_timestep_embedding(
     a last column is 0 where `embedding_dim` is odd. The result has the default dtype. Raises
     `DiagnosticError` (RX0711) where the exponents have no step.
     """
+    require_tensor(x, "the operand of `get_timestep_embedding`")
     half = embedding_dim // 2
     if half == downscale_freq_shift or half < 1:
         raise model_error(

@@ -30,6 +30,12 @@ def tensor_expr_op(
         nn.op.tensor_expr_op(lambda a: te.compute(a.shape, lambda *i: a(*i) + 1), "inc", [x])
     """
     builder = _builder(name_hint)
+    if not callable(tensor_expr_func):
+        raise model_error(
+            f"`{name_hint}` is called as a function of tensor expressions, "
+            f"this is {brief(tensor_expr_func)}",
+            help="`nn.op.tensor_ir_op` takes PrimFuncs",
+        )
     call = builder.call_te(
         tensor_expr_func, *expression(list(args)), primfunc_name_hint=name_hint,
         primfunc_attrs=attrs,

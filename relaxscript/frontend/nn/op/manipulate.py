@@ -31,7 +31,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0, name: str = "chunk") -> Any:
 
 def concat(x: Sequence[Tensor], dim: int, name: str = "concat") -> Tensor:
     """The tensors one behind the other along an axis."""
-    return apply(R.concat, name, list(x), dim)
+    return apply(R.concat, name, x, dim)
 
 
 def pad(

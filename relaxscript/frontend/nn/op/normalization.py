@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relaxscript.frontend.nn.tensor import Tensor, apply
+from relaxscript.frontend.nn.shapes import as_shape
+from relaxscript.frontend.nn.tensor import Tensor, apply, require_tensor
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.script import relax as R
 
@@ -23,9 +24,9 @@ def layer_norm(
 
     Then they are multiplied by `weight`, and `bias` is added; each is of that shape.
     """
-    shape = (
-        [normalized_shape] if isinstance(normalized_shape, (int, PrimExpr)) else normalized_shape
-    )
+    require_tensor(x, "the operand of `layer_norm`")
+    is_one = isinstance(normalized_shape, (int, PrimExpr))
+    shape = as_shape((normalized_shape,) if is_one else normalized_shape, "`layer_norm`")
     axes = list(range(-len(shape), 0))
     weight = ones(shape, x.dtype, "weight") if weight is None else weight
     bias = zeros(shape, x.dtype, "bias") if bias is None else bias
@@ -49,6 +50,7 @@ def group_norm(
     These are all but the first and that of the channels unless said. Then each channel is
     multiplied by its element of `weight`, and that of `bias` is added.
     """
+    require_tensor(x, "the operand of `group_norm`")
     channel = channel_axis % x.ndim if x.ndim > 0 else channel_axis
     if axes is None:
         axes = [axis for axis in range(1, x.ndim) if axis != channel]

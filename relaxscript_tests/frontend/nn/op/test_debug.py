@@ -78,6 +78,23 @@ def test_without_debug_nothing_is_called(watched: list[Any], capsys: pytest.Capt
     assert not capsys.readouterr().out
 
 
+def test_a_private_function_prints_too(watched: list[Any]):
+    class Inner(Watched):
+        define_subroutine = True
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            self.inner = Inner()
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return self.inner(self.inner(x))
+
+    mod, _ = Outer().export_tvm(SPEC, debug=True)
+    assert rx.analysis.well_formed(mod)
+    assert Outer().jit(SPEC, debug=True).forward(X).tolist() == [[3, 4]]
+    assert [call[1].tolist() for call in watched] == [[[2, 3]], [[3, 4]]]
+
+
 # ---------------------------------------------------------------- mistakes
 
 

@@ -142,6 +142,26 @@ def test_operands_that_do_not_fit_are_refused_as_the_operators_refuse_them():
     assert found.code == "RX0204"
 
 
+@pytest.mark.parametrize(
+    ("function", "code", "message"),
+    [
+        (lambda x: op.layer_norm(3, 4), "RX0201", "the operand of `layer_norm` is int"),
+        (lambda x: op.layer_norm(x, None), "RX0711", "the shape of `layer_norm` is None"),
+        (lambda x: op.group_norm(3, 1, x, x), "RX0201", "the operand of `group_norm` is int"),
+        (lambda x: op.scaled_dot_product_attention(3, x, x), "RX0201", "`query` of `scaled_dot_p"),
+        (lambda x: op.scaled_dot_product_attention(x, x, x, "m"), "RX0201", "`R.nn.attention` ca"),
+        (lambda x: op.get_timestep_embedding(3, 4), "RX0201", "the operand of `get_timestep_emb"),
+        (lambda x: op.concat(x, 0), "RX0201", "`R.concat` cannot take these operands"),
+        (lambda x: op.concat(None, 0), "RX0201", "`R.concat` cannot take these operands"),
+        (lambda x: op.tensor_expr_op(3, "f", [x]), "RX0711", "`f` is called as a function of te"),
+    ],
+)
+def test_what_is_no_operand_is_refused(function: Callable[..., Any], code: str, message: str):
+    found = refused(function, RNG.standard_normal((1, 2, 3, 4)).astype("float32"))
+    assert found.code == code
+    assert found.message.startswith(message)
+
+
 def test_a_mistake_is_at_the_innermost_line_of_the_user():
     def inner(x: nn.Tensor) -> Any:
         return op.matmul(x, x)
