@@ -50,8 +50,8 @@ class GroupKey:
     ) -> None:
         self._variables: dict[Expr, int] = {}
         self._numbers: dict[PrimVar, int] = {}
-        # By identity: the group holds them, so that no other gets their place in memory.
-        self._infos: dict[int, Hashable] = {}
+        # By identity. Each is held here, so that no other gets its place in memory meanwhile.
+        self._infos: dict[int, tuple[StructInfo | None, Hashable]] = {}
         parts: list[Hashable] = [len(params), self._attribute(attrs)]
         for param in params:
             parts.append(self._struct_info(struct_info_of_leaf(param)))
@@ -92,8 +92,8 @@ class GroupKey:
     def _struct_info(self, info: StructInfo | None) -> Hashable:
         known = self._infos.get(id(info))
         if known is None:
-            known = self._infos[id(info)] = self._describe(info)
-        return known
+            known = self._infos[id(info)] = info, self._describe(info)
+        return known[1]
 
     def _describe(self, info: StructInfo | None) -> Hashable:
         match info:

@@ -132,3 +132,8 @@ class M:
     text = fused["main"].script()
     assert "(R.shape([n]))" in text
     assert "(R.shape([m]))" in text
+
+
+def test_what_is_known_of_a_parameter_is_not_taken_for_that_of_one_before():
+    one, two = ShapeExpr([1]), ShapeExpr([2])
+    assert GroupKey([], [one, two], {}).key != GroupKey([], [one, one], {}).key
