@@ -32,7 +32,7 @@ from .ir.walk import post_order, walk
 from .ir.written_size import MOST_PARTS, size_when_written
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.coercion import call_packed
-from .script.collector import collector_paused
+from .runtime.collector import collector_paused
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module

@@ -1,7 +1,7 @@
-"""The cycle collector, off while one script is parsed or printed, or one module is built.
+"""The cycle collector, off while a script is parsed or printed, a pass runs, or a module is built.
 
-Both make many objects and no garbage, and the collector visits them again and again: a printed
-module of 10,000 bindings takes four times as long to parse with it, twice as long to build.
+All make many objects and hardly any garbage, and the collector visits them again and again: a
+printed module of 10,000 bindings takes four times as long to parse with it, twice as long to build.
 Whatever happens inside, it is switched on again behind, where it was on before; nothing else of it
 is touched.
 """

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from relaxscript.errors import DiagnosticError
+from relaxscript.runtime.collector import collector_paused
 from relaxscript.script import from_source
-from relaxscript.script.collector import collector_paused
 
 TEXT = """
 @R.function

@@ -18,7 +18,7 @@ from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.script.collector import collector_paused
+from relaxscript.runtime.collector import collector_paused
 from relaxscript.script.source.lookup import (
     defining_frame,
     definition_of_class,

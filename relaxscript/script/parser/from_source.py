@@ -25,7 +25,7 @@ from relaxscript.errors.user_frame import caller_span, step_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.script.collector import collector_paused
+from relaxscript.runtime.collector import collector_paused
 from relaxscript.script.names.members import is_namespace, public_names
 from relaxscript.script.printer.constants import MetadataError, decode_all
 from relaxscript.script.source.bound_names import names_inside

@@ -35,7 +35,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
 from relaxscript.ir.walk import children, free_vars
-from relaxscript.script.collector import collector_paused
+from relaxscript.runtime.collector import collector_paused
 from relaxscript.script.names.syntax import HEADERS
 from relaxscript.sinfo import struct_info_of_type
 

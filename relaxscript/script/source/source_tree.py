@@ -13,7 +13,7 @@ from types import CodeType
 from typing import TypeAlias
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Source
-from relaxscript.script.collector import collector_paused
+from relaxscript.runtime.collector import collector_paused
 
 from .code_match import codes_of
 from .syntax_errors import syntax_error

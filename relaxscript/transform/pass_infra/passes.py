@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import cached_property
 from importlib import import_module
@@ -31,6 +32,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import BaseFunc, DataflowBlock, Function, GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
+from relaxscript.runtime.collector import collector_paused
 
 from .context import PassContext, PassInfo
 from .failures import naming, restoring
@@ -58,6 +60,7 @@ DECLARATIONS = (
     "changes_failures", "trusts_checks", "runs_once", "follows",
 )  # fmt: skip
 
+_PACKAGE = __name__.partition(".")[0] + "."
 # The passes that the rows at hand have run, which need not run before those that require them.
 _done: ContextVar[frozenset[str]] = ContextVar("relaxscript.passes_done", default=frozenset())
 
@@ -121,6 +124,14 @@ class Pass(ABC):
         name = self.name or type(self).__name__
         return PassInfo(self.opt_level, name, self.required, self.traceable)
 
+    @property
+    def _is_ours(self) -> bool:
+        """True for a pass of this package. One of a user's keeps the collector as it likes.
+
+        Those that are made of users' functions or passes are defined here, in this file.
+        """
+        return type(self).__module__.startswith(_PACKAGE) and type(self).__module__ != __name__
+
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module, under the instruments of the current `PassContext`.
 
@@ -137,7 +148,8 @@ class Pass(ABC):
                 mod = find_pass(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
-        with restoring(mod), naming(self, info.name, mod):
+        pause = collector_paused() if self._is_ours else nullcontext()
+        with restoring(mod), naming(self, info.name, mod), pause:
             result: Any = self.transform(mod, ctx)
         if not isinstance(result, IRModule):
             raise _gave(info.name, result, "an IRModule", "mod")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from relaxscript.errors import DiagnosticError
@@ -258,3 +260,16 @@ def test_a_pass_over_prim_funcs_is_disabled_by_its_name(disabled):
 def test_an_info_says_none_where_nothing_is_required():
     assert PassInfo(0, "a", None) == PassInfo(0, "a") == PassInfo(0, "a", [])
     assert PassInfo(0, "a", ["Normalize"]).required == ("Normalize",)
+
+
+def test_the_collector_rests_while_our_passes_run_and_runs_in_those_of_users(monkeypatch):
+    seen = []
+
+    def note(self, mod, ctx):
+        seen.append(gc.isenabled())
+        return mod
+
+    monkeypatch.setattr(Normalize, "transform_module", note)
+    mod = IRModule({})
+    Sequential([Normalize(), module_pass(lambda mod, ctx: note(None, mod, ctx), opt_level=0)])(mod)
+    assert (seen, gc.isenabled()) == ([False, True], True)
