@@ -16,7 +16,7 @@ from relaxscript_tests.end_to_end.models.llama import (
     WIDTH,
 )
 
-__all__ = ["LlamaModule", "export_llama"]
+__all__ = ["SPEC", "LlamaModule", "export_llama"]
 
 
 class _Norm(nn.Module):
@@ -88,15 +88,18 @@ class LlamaModule(nn.Module):
         return self.head(self.norm(x))
 
 
+SPEC = {
+    "create": {
+        "batch": int, "tokens": int, "chunk": int, "page": int,
+        "$": {"param_mode": "none", "effect_mode": "none"},
+    },
+    "forward": {
+        "tokens": nn.spec.Tensor((1, "n"), "int32"),
+        "cache": nn.spec.Object(PagedKVCache),
+    },
+}  # fmt: skip
+
+
 def export_llama(rope_scaling=None):
     """The module, and its parameters with their names."""
-    without = {"param_mode": "none", "effect_mode": "none"}
-    return LlamaModule(rope_scaling).export_tvm(
-        spec={
-            "create": {"batch": int, "tokens": int, "chunk": int, "page": int, "$": without},
-            "forward": {
-                "tokens": nn.spec.Tensor((1, "n"), "int32"),
-                "cache": nn.spec.Object(PagedKVCache),
-            },
-        }
-    )
+    return LlamaModule(rope_scaling).export_tvm(SPEC)

@@ -2,7 +2,8 @@
 
 Run by `python -m relaxscript_tests.frontend.nn.second_opinion_of_networks`. Each network takes the
 `state_dict` of its counterpart in torch, whose tensors it shares, and must compute the same. The
-package is of the extra `oracles`; `.ci/long` runs this.
+language model generates with a paged cache; its counterpart computes every text anew. The package
+is of the extra `oracles`; `.ci/long` runs this.
 """
 
 from __future__ import annotations
@@ -17,6 +18,16 @@ from torch import nn as theirs
 from torch.nn import functional
 
 from relaxscript.relax.frontend import nn
+from relaxscript_tests.end_to_end.models.llama import (
+    DIM,
+    GROUPS,
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    VOCAB,
+    WIDTH,
+)
+from relaxscript_tests.end_to_end.models.llama_module import SPEC, LlamaModule
 from relaxscript_tests.frontend.nn.networks import NETWORKS
 
 __all__ = ["main"]
@@ -151,6 +162,68 @@ class UNet(theirs.Module):
         return self.conv_out(self.up(torch.cat([low, high], 1), embedded))
 
 
+class GroupedAttention(theirs.Module):
+    """Attention in which several heads of queries share keys and values; none sees what follows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = theirs.Linear(WIDTH, (HEADS + 2 * GROUPS) * DIM, bias=False)
+        self.out = theirs.Linear(WIDTH, WIDTH, bias=False)
+
+    def forward(self, x: Any) -> Any:
+        rows = self.qkv(x).unflatten(-1, (-1, DIM)).transpose(1, 2)
+        q, k, v = rows.split([HEADS, GROUPS, GROUPS], 1)
+        k, v = (part.repeat_interleave(HEADS // GROUPS, 1) for part in (self.turn(k), v))
+        found = functional.scaled_dot_product_attention(self.turn(q), k, v, is_causal=True)
+        return self.out(found.transpose(1, 2).flatten(2))
+
+    @staticmethod
+    def turn(x: Any) -> Any:
+        """The halves of each row as complex numbers, turned by angles that grow with its place."""
+        speeds = 10000.0 ** (torch.arange(0, DIM, 2) / -DIM)
+        angles = torch.outer(torch.arange(x.shape[2]), speeds)
+        turned = torch.complex(*x.chunk(2, -1)) * torch.polar(torch.ones_like(angles), angles)
+        return torch.cat([turned.real, turned.imag], -1)
+
+
+class FeedForward(theirs.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = theirs.Linear(WIDTH, HIDDEN, bias=False)
+        self.up = theirs.Linear(WIDTH, HIDDEN, bias=False)
+        self.down = theirs.Linear(HIDDEN, WIDTH, bias=False)
+
+    def forward(self, x: Any) -> Any:
+        return self.down(functional.silu(self.gate(x)) * self.up(x))
+
+
+class LlamaLayer(theirs.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.second_norm = (theirs.RMSNorm(WIDTH, eps=1e-5) for _ in range(2))
+        self.attention = GroupedAttention()
+        self.feed_forward = FeedForward()
+
+    def forward(self, x: Any) -> Any:
+        x = x + self.attention(self.norm(x))
+        return x + self.feed_forward(self.second_norm(x))
+
+
+class Llama(theirs.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = theirs.Parameter(torch.randn(VOCAB, WIDTH))
+        self.layers = theirs.ModuleList([LlamaLayer() for _ in range(LAYERS)])
+        self.norm = theirs.RMSNorm(WIDTH, eps=1e-5)
+        self.head = theirs.Linear(WIDTH, VOCAB, bias=False)
+
+    def forward(self, tokens: Any) -> Any:
+        x = self.embedding[tokens]
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x))
+
+
 COUNTERPARTS = {"LeNet": LeNet(), "ResNet-18": ResNet(4, 5), "encoder": Encoder(), "U-Net": UNet(4)}
 
 
@@ -176,27 +249,70 @@ def _with_statistics(network: Any) -> Any:
     return network.eval()
 
 
+def _shares_weights(model: Any, counterpart: Any) -> bool:
+    """Whether no weight was copied."""
+    theirs_by_name = counterpart.state_dict()
+    return all(
+        np.shares_memory(parameter.data, theirs_by_name[path].numpy())
+        for path, parameter in model.named_parameters()
+    )
+
+
+def _apart(got: Any, wanted: Any) -> float:
+    """How far results are apart, of the largest; NaN where shapes differ."""
+    if got.shape != wanted.shape:
+        return math.nan
+    return float((got - wanted).abs().max() / wanted.abs().max())
+
+
+def _of_network(name: str, arguments: list[Any]) -> float:
+    """How far a network is from its counterpart."""
+    counterpart = _with_statistics(COUNTERPARTS[name])
+    model, kinds = NETWORKS[name]
+    model.load_state_dict(counterpart.state_dict())
+    spec = {arg: nn.spec.Tensor(*kind) for arg, kind in kinds.items()}
+    got = model.jit({"forward": spec}, out_format="torch").forward(*arguments)
+    return _apart(got, counterpart(*arguments)) if _shares_weights(model, counterpart) else math.nan
+
+
+def _of_language_model() -> tuple[float, float]:
+    """How far logits are apart: those of a prompt, and the farthest of tokens that follow it.
+
+    NaN where a text would go on with another token.
+    """
+    counterpart, model = _with_statistics(Llama()), LlamaModule()
+    model.load_state_dict(counterpart.state_dict())
+    if not _shares_weights(model, counterpart):
+        return math.nan, math.nan
+    run = model.jit(SPEC, out_format="torch")
+    cache = run.create(batch=1, tokens=64, chunk=16, page=4)
+    cache.add_sequence(0)
+    text = torch.randint(VOCAB, (1, 9), dtype=torch.int32)
+    given, apart = text, []
+    for _ in range(20):
+        cache.begin_forward([0], [given.shape[1]])
+        got = run.forward(given, cache)
+        cache.end_forward()
+        wanted = counterpart(text)[:, -given.shape[1] :]
+        given = wanted[:, -1:].argmax(-1).int()
+        is_same = torch.equal(got[:, -1:].argmax(-1), given)
+        apart.append(_apart(got, wanted) if is_same else math.nan)
+        text = torch.cat([text, given], 1)
+    return apart[0], float(np.max(apart[1:]))
+
+
 def main() -> int:
     """Ask torch of every network; 1 where it disagrees."""
     torch.manual_seed(0)
+    with torch.no_grad():
+        found = {name: _of_network(name, arguments) for name, arguments in _arguments().items()}
+        found["LLaMA, a prompt"], found["LLaMA, 19 tokens with a cache"] = _of_language_model()
     wrong = 0
-    for name, arguments in _arguments().items():
-        counterpart = _with_statistics(COUNTERPARTS[name])
-        model, kinds = NETWORKS[name]
-        model.load_state_dict(counterpart.state_dict())
-        spec = {arg: nn.spec.Tensor(*kind) for arg, kind in kinds.items()}
-        got = model.jit({"forward": spec}, out_format="torch").forward(*arguments)
-        with torch.no_grad():
-            wanted = counterpart(*arguments)
-        apart = float((got - wanted).abs().max() / wanted.abs().max())
-        shared = all(
-            np.shares_memory(parameter.data, counterpart.state_dict()[path].numpy())
-            for path, parameter in model.named_parameters()
-        )
-        agrees = got.shape == wanted.shape and apart < BOUND and shared
+    for name, apart in found.items():
+        agrees = apart < BOUND
         wrong += not agrees
         print(f"{name}: {apart:.1e} apart" + ("" if agrees else ", which is too far"))
-    print(f"{len(NETWORKS)} networks, {wrong} differ")
+    print(f"{len(NETWORKS) + 1} networks, {wrong} comparisons differ")
     return bool(wrong)
 
 
