@@ -489,10 +489,11 @@ def _import_tensor(value: Any) -> np.ndarray[Any, Any]:
                 return cast("np.ndarray[Any, Any]", accept(value))
         except Exception as error:
             failure = failure or error
+    # What knows `__array__` alone says itself why it has none.
+    usual = "is it on the host, without gradients, and of a dtype numpy has?"
+    advice = f" ({usual})" if has_method(value, "__dlpack__") else ""
     raise VMError(
-        f"cannot take {kind_of(value)} as a tensor: {failure}"
-        " (is it on the host, without gradients, and of a dtype numpy has?)",
-        code="RX0608",
+        f"cannot take {kind_of(value)} as a tensor: {failure}{advice}", code="RX0608"
     ) from failure
 
 

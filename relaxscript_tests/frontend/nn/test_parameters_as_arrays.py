@@ -55,10 +55,10 @@ def test_the_array_of_a_parameter_is_its_data_without_a_copy():
 def test_a_parameter_without_data_is_no_array(tmp_path):
     with pytest.raises(ValueError, match="it has no data"):
         np.asarray(MLP().fc1.weight)
-    with pytest.raises(DiagnosticError, match=r"`fc1\.weight` is no tensor: .* it has no data"):
+    with pytest.raises(DiagnosticError, match=r"`fc1\.weight` is no tensor: .* it has no data$"):
         rx.save_weights(MLP().state_dict(), tmp_path / "mlp.safetensors")
     mod, params = MLP().export_tvm(MLP_SPEC)
-    with pytest.raises(VMError, match=r"`fc1\.weight`: .* it has no data"):
+    with pytest.raises(VMError, match=r"`fc1\.weight`: .* it has no data \[RX0608\]"):
         rx.jit(mod).forward(X, *dict(params).values())
 
 
