@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from relaxscript import sinfo as rules
 from relaxscript.errors import UnplacedError
+from relaxscript.errors.article import article
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import walk
 from relaxscript.ir.field_types import brief
@@ -49,8 +50,8 @@ __all__ = [
 def require_type(what: str, value: object, kind: type) -> None:
     """Raise `TypeError` unless an argument, which `what` names, is of this kind."""
     if not isinstance(value, kind):
-        article = "an" if kind.__name__[0] in "AEIO" else "a"
-        raise TypeError(f"`{what}` must be {article} {kind.__name__}, not {brief(value)}")
+        name = kind.__name__
+        raise TypeError(f"`{what}` must be {article(name)} {name}, not {brief(value)}")
 
 
 def _require_map(

@@ -22,6 +22,7 @@ from relaxscript.errors import (
     nearest,
     unplaced_error,
 )
+from relaxscript.errors.article import article
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans, caller_span, raised_span
 from relaxscript.ir.relax import Expr, Var
@@ -153,7 +154,8 @@ def _absent_attribute(error: AttributeError, trace: Trace, module: Any) -> Diagn
 def _whereabouts(trace: Trace, module: Any) -> tuple[str, ...]:
     """A note that says where a module is in the model; none for the model itself."""
     path = trace.path_of(module)
-    return (f"in `{path}`, a `{type(module).__name__}`",) if path else ()
+    kind = type(module).__name__
+    return (f"in `{path}`, {article(kind)} `{kind}`",) if path else ()
 
 
 def model_error(message: str, help: str | None = None, *, notes: tuple[str, ...] = ()) -> Exception:

@@ -208,7 +208,7 @@ class Block(nn.Module):
     [
         ("times", (3, 3), {}, "in `times.0.linear_1`, a `Linear`", "RX0203"),
         ("attn", (2, 5, 5), {}, "in `attn.to_q`, a `Linear`", "RX0203"),
-        ("attn", (2, 5, 6), {"mask": None}, "in `attn`, a `Attention`", "RX0711"),
+        ("attn", (2, 5, 6), {"mask": None}, "in `attn`, an `Attention`", "RX0711"),
         ("conv", (1, 4, 6, 6), {}, "in `conv`, a `Conv2D`", "RX0203"),
         ("times", (3, 4), {"condition": 1}, "in `times.0`, a `TimestepEmbedding`", "RX0711"),
     ],
