@@ -17,8 +17,8 @@ from .exceptions import UnplacedError
 from .span import Source, Span
 
 __all__ = [
-    "CallerSpans", "caller_frame", "caller_span", "raised_span", "report_as",
-    "report_at_caller", "source_lines", "step_span",
+    "CallerSpans", "caller_frame", "caller_span", "innermost_span", "raised_span",
+    "report_as", "report_at_caller", "source_lines", "step_span",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -102,6 +102,17 @@ def raised_span(error: BaseException) -> Span | None:
     if step is not None and step.tb_frame.f_code.co_filename.startswith(_libraries()):
         return None
     return None if step is None else _span_in(step.tb_frame, step.tb_lineno, step.tb_lasti)
+
+
+def innermost_span(error: BaseException) -> Span | None:
+    """The innermost line of the user's Python on the way to an error; None if none was."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        filename = step.tb_frame.f_code.co_filename
+        if not filename.startswith(PACKAGE) and not filename.startswith(_libraries()):
+            found = step
+        step = step.tb_next
+    return None if found is None else _span_in(found.tb_frame, found.tb_lineno, found.tb_lasti)
 
 
 @cache

@@ -7,12 +7,14 @@ for meanwhile; outside of an export there is none, and the builder alone decides
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+from relaxscript.arguments import ArgumentError, python_signature
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import (
     Diagnostic,
@@ -24,7 +26,7 @@ from relaxscript.errors import (
 )
 from relaxscript.errors.article import article
 from relaxscript.errors.exceptions import is_user_error
-from relaxscript.errors.user_frame import CallerSpans, caller_span, raised_span
+from relaxscript.errors.user_frame import CallerSpans, caller_span, innermost_span
 from relaxscript.ir.relax import Expr, Var
 
 __all__ = ["Trace", "bind_value", "model_error", "run_module"]
@@ -121,6 +123,14 @@ def run_module(module: Any, method: Callable[..., Any], args: Any, kwargs: Any) 
         if trace is None or error.obj is not module:
             raise
         raise _absent_attribute(error, trace, module) from None
+    except TypeError as error:
+        trace, step = _current.get(), error.__traceback__
+        if trace is None or step is None or step.tb_next is not None:
+            raise  # the method has begun
+        misfit = _misfit(method, f"{type(module).__name__}.{method.__name__}", args, kwargs)
+        if misfit is None:
+            raise
+        raise _placed(misfit, trace, module) from None
 
 
 def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -> DiagnosticError:
@@ -131,7 +141,7 @@ def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -
         if said is not None:
             callee = said.callee or "the function"
             named = diagnostics[0].message if diagnostics else None
-            placed = said.diagnostic(callee, raised_span(error) or caller_span(), {})
+            placed = said.diagnostic(callee, innermost_span(error) or caller_span(), {})
             placed = replace(placed, message=named or placed.message)
             diagnostics = (placed, *diagnostics[1:])
     notes = (*diagnostics[0].notes, *_whereabouts(trace, module))
@@ -144,11 +154,22 @@ def _absent_attribute(error: AttributeError, trace: Trace, module: Any) -> Diagn
     """The mistake of a module that uses a parameter or module which it has not made."""
     kind, meant = type(module).__name__, nearest(str(error.name), vars(module))
     help = did_you_mean(meant, f"make it in `__init__` of `{kind}`, after `super().__init__(...)`")
-    span, notes = raised_span(error) or caller_span(), _whereabouts(trace, module)
+    span, notes = innermost_span(error) or caller_span(), _whereabouts(trace, module)
     message = f"`{kind}` has no attribute `{error.name}`"
     made = DiagnosticError(Diagnostic("RX0711", message, span, notes=notes, help=help))
     made.has_module = True  # type: ignore[attr-defined]
     return made
+
+
+def _misfit(
+    method: Callable[..., Any], name: str, args: Any, kwargs: Any
+) -> ArgumentError | None:  # fmt: skip
+    """The arguments that a method does not take, as a call of it would give them."""
+    try:
+        signature = inspect.signature(method)
+    except (TypeError, ValueError):
+        return None
+    return next(python_signature(name, signature).misfits(args, kwargs), None)
 
 
 def _whereabouts(trace: Trace, module: Any) -> tuple[str, ...]:

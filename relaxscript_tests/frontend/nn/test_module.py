@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -270,6 +272,57 @@ def test_what_python_refuses_in_a_method_is_left_as_it_is():
             return [].missing  # type: ignore[attr-defined]
 
     with pytest.raises(AttributeError, match="'list' object has no attribute 'missing'"):
+        Wrong().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "float32")}})
+
+
+class Pair(nn.Module):
+    def forward(self, x: nn.Tensor, /, y: nn.Tensor) -> nn.Tensor:
+        return x + y
+
+
+class PairAsFunction(Pair):
+    define_subroutine = True
+
+
+@pytest.mark.parametrize("pair", [Pair, PairAsFunction])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda pair, x: pair(x), "`{}.forward` needs `y`"),
+        (lambda pair, x: pair(x, x, x), "`{}.forward` takes 2 arguments, not 3"),
+        (lambda pair, x: pair(x, z=x), "`{}.forward` has no parameter `z`"),
+        (lambda pair, x: pair(x, x, y=x), "`{}.forward` is given `y` twice"),
+    ],
+)
+def test_arguments_that_forward_does_not_take_are_told_at_the_call(
+    pair: Any, call: Callable[..., Any], message: str
+):
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            self.parts = nn.ModuleList([pair()])
+
+        def forward(self, x: nn.Tensor) -> Any:
+            return call(self.parts[0], x)
+
+    with pytest.raises(DiagnosticError) as raised:
+        Outer().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "float32")}})
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.message) == ("RX0103", message.format(pair.__name__))
+    if "twice" not in message:
+        assert found.help == f"it is called as `{pair.__name__}.forward(x, /, y)`"
+    assert found.notes == (f"in `parts.0`, a `{pair.__name__}`",)
+    assert found.span is not None
+    assert found.span.filename == __file__
+    assert found.span.line == call.__code__.co_firstlineno
+    assert found.span.text.startswith("pair(")
+
+
+def test_what_python_refuses_inside_of_forward_is_left_as_it_is():
+    class Wrong(nn.Module):
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return x + len(3)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match=r"object of type 'int' has no len\(\)"):
         Wrong().export_tvm({"forward": {"x": nn.spec.Tensor((1, 4), "float32")}})
 
 

@@ -130,6 +130,16 @@ def test_what_a_prim_func_does_not_take_is_refused():
     assert found.code == "RX0203"
 
 
+def test_what_names_no_packed_function_is_refused_where_it_is_called():
+    def helper(x: Any) -> Any:
+        return op.extern(3, [x], LIKE_X)  # type: ignore[arg-type]
+
+    found = refused(lambda x: helper(x), X)
+    assert found.code == "RX0201"
+    assert [text for _, text in found.labels] == ["is a Python `int`, not a packed function"]
+    assert found.span.text == "op.extern(3, [x], LIKE_X)"  # type: ignore[union-attr]
+
+
 def test_a_call_outside_of_an_export_is_refused():
     with pytest.raises(DiagnosticError, match="`double` is called outside of an export"):
         op.tensor_ir_op(double, "double", LIKE_X, LIKE_X)
