@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from relaxscript.cli import main
+from relaxscript.relax import training, transform
 from relaxscript_tests.architecture import ROOT, readable
 
 README = readable("README.md")
@@ -54,6 +55,24 @@ def test_its_program_runs_as_it_says_also_without_a_machine(command):
 def test_its_model_that_owns_its_weights_runs(command):
     status, output, complaints = command("run", "net.py", OWNING)
     assert (status, output, complaints) == (0, "(5, 10)\n", "")
+
+
+def test_what_it_says_is_not_there_is_not_there():
+    absent = README.partition("## What is not there yet")[2].partition("\n## ")[0]
+    words = re.findall(r"`([A-Z]\w+)`", absent)
+    assert {"Gradient", "Trainer", "ConvertLayout", "LiftTransformParams"} <= {*words}
+    assert not [name for name in words if hasattr(transform, name) or hasattr(training, name)]
+
+
+@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+def test_the_pipelines_that_it_names_build_its_program(command, pipeline):
+    asked = "rx.VirtualMachine(rx.build(Digits, relax_pipeline=PIPELINE))".replace(
+        "PIPELINE", repr(pipeline)
+    )
+    assert f'"{pipeline}"' in README
+    status, output, complaints = command("run", "digits.py", FIRST.replace("rx.jit(Digits)", asked))
+    assert (status, complaints) == (0, "")
+    assert output.endswith("\n(5, 10)\n")
 
 
 @pytest.mark.slow
