@@ -213,6 +213,8 @@ def _used_in(expr: Expr) -> Iterable[Node]:
             found.append(part)
         elif isinstance(part, Tuple) and len(parts) <= _MOST_PARTS:
             parts += part.fields
+        elif isinstance(part, TupleGetItem) and len(parts) <= _MOST_PARTS:
+            parts.append(part.tuple_value)
         elif part.__class__ not in _NAMES and part.__class__ is not Op:
             found += walk.variables(part)
     return found

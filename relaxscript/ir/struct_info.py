@@ -258,9 +258,20 @@ class DTensorStructInfo(StructInfo):
 class TupleStructInfo(StructInfo):
     """A tuple, field by field."""
 
+    # What `has_variable_shape` finds: a tuple of all weights is asked for each field that is used.
+    __cached__ = ("known_variable_shape",)
+
+    if TYPE_CHECKING:
+
+        @property
+        def known_variable_shape(self) -> bool | None: ...
+
     fields: tuple[StructInfo, ...] = field(convert=tuple)
     noun = "a tuple"
     roles = (Parts("fields", "field"),)
+
+
+remember_variable_shape = TupleStructInfo.__dict__["known_variable_shape"].__set__
 
 
 @node

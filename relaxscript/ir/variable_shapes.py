@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from .field_roles import parts_of
 from .relax import Var
-from .struct_info import StructInfo, TensorStructInfo
+from .struct_info import (
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    remember_variable_shape,
+)
 
 __all__ = ["has_variable_shape"]
 
@@ -17,6 +22,16 @@ def has_variable_shape(info: StructInfo | None) -> bool:
         return isinstance(info.shape, Var)
     if not info.is_compound:
         return False
+    if not isinstance(info, TupleStructInfo):
+        return _has_inside(info)
+    found = info.known_variable_shape
+    if found is None:
+        found = _has_inside(info)
+        remember_variable_shape(info, found)
+    return found
+
+
+def _has_inside(info: StructInfo) -> bool:
     # Parts may be shared, each is looked at once.
     seen: set[int] = set()
     stack: list[StructInfo | None] = [info]

@@ -401,10 +401,10 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
             if has_variable_shape(leaf.struct_info):
                 return _relax_variables(expr)
             found[leaf] = None
-        elif leaf.__class__ is relax.Tuple:
+        elif leaf.__class__ in (relax.Tuple, relax.TupleGetItem):
             if id(leaf) not in seen:
                 seen.add(id(leaf))
-                pending.extend(reversed(leaf.fields))
+                pending.extend(cast(list[relax.Expr], children(leaf)[::-1]))
         elif leaf.__class__ not in _LEAVES:
             return _relax_variables(expr)
     return list(found)

@@ -10,6 +10,7 @@ from relaxscript.compiler import build
 from relaxscript.ir import IRModule
 from relaxscript.script import from_source
 from relaxscript_tests.growth import growth
+from relaxscript_tests.transform.long_programs import long_module
 
 
 def of_different_shapes(count: int) -> str:
@@ -48,3 +49,11 @@ def test_building_bindings_of_different_shapes_is_linear(exec_mode: str):
         return lambda: build(module, exec_mode=exec_mode)
 
     assert growth(prepare, 20) < 10
+
+
+def test_building_a_model_whose_weights_are_one_tuple_is_linear_in_the_weights():
+    def prepare(count: int) -> Callable[[], object]:
+        module = long_module("weights", count)
+        return lambda: build(module)
+
+    assert growth(prepare, 24) < 10

@@ -65,12 +65,28 @@ class Long:
 {bindings}
         return v{last}
 """
+WEIGHTS = """
+@I.ir_module
+class Long:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), params: R.Tuple({weights})):
+        with R.dataflow():
+            v0 = R.exp(x)
+{bindings}
+            R.output(v{last})
+        return v{last}
+"""
 IN_DATAFLOW, OUTSIDE = " " * 12, " " * 8
 PROGRAMS = {
     "operators": (OPERATORS, IN_DATAFLOW + "v{i} = R.add(v{before}, x)"),
     "prim_funcs": (
         PRIM_FUNCS,
         IN_DATAFLOW + 'v{i} = R.call_tir(Long.twice, (v{before},), R.Tensor((2, 3), "float32"))',
+    ),
+    "weights": (
+        WEIGHTS,
+        f"{IN_DATAFLOW}w{{i}} = params[{{before}}]\n"
+        f"{IN_DATAFLOW}v{{i}} = R.add(v{{before}}, w{{i}})",
     ),
     "shapes": (SHAPES, OUTSIDE + 'v{i} = R.zeros((n + {i}, 3), "float32")'),
     "closures": (
@@ -99,6 +115,8 @@ def long_module(kind: str, count: int) -> IRModule:
     text, line = PROGRAMS[kind]
     bindings = "\n".join(line.format(i=i, before=i - 1) for i in range(1, count + 1))
     dimensions = "\n".join(f"        m{i} = T.int64()" for i in range(1, count + 1))
-    made = from_source(text.format(bindings=bindings, last=count, dimensions=dimensions))
+    weights = ", ".join(['R.Tensor((2, 3), "float32")'] * count)
+    parts = {"bindings": bindings, "dimensions": dimensions, "weights": weights}
+    made = from_source(text.format(last=count, **parts))
     assert isinstance(made, IRModule)
     return made

@@ -20,6 +20,7 @@ from relaxscript.ir.relax import (
     SeqExpr,
     ShapeExpr,
     StringImm,
+    TupleGetItem,
     Var,
     VarBinding,
     remember_struct_info,
@@ -103,6 +104,10 @@ class _Ordinary:
             case Var():
                 found: Expr = self.variables.get(value, value)
                 return found
+            case TupleGetItem(tuple_value=Var() as whole):
+                # What is known of the tuple, such as all weights of a model, is not gone through.
+                item = value.replace(tuple_value=self.variables.get(whole, whole))
+                return self._keep_struct_info(value, item)
         return self.variables.apply(rewrite(value, self._inside))
 
     def _inside(self, node: Node) -> Node | None:
