@@ -44,6 +44,7 @@ def bisect(
 
     A check fails where it gives False or raises an exception. It is asked after each pass that
     changes something, also of pipelines in pipelines. The run ends with the first failure.
+    Instruments see the passes of the pipeline, not those that a check runs, as where it builds.
     Raises `ValueError` where the check fails before the first pass.
     """
     failed, error = _ask(check, mod)
@@ -61,8 +62,12 @@ def bisect(
 
 
 def _ask(check: Check, mod: IRModule) -> tuple[bool, Exception | None]:
+    # A check may build the module: its passes are no part of what is watched.
+    context = copy(PassContext.current())
+    context.instruments = ()
     try:
-        return check(mod) is False, None
+        with context:
+            return check(mod) is False, None
     except Exception as error:
         return True, error
 

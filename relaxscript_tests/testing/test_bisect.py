@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.ir.instrument import PassInstrument
 from relaxscript.testing import bisect
 from relaxscript.transform import (
     LegalizeOps,
@@ -44,6 +45,31 @@ def test_a_check_that_raises_fails():
     found = bisect(Sequential([wrong]), Model, check)
     assert isinstance(found.error, AssertionError)
     assert str(found).startswith("the check fails after the pass `wrong`: AssertionError: it is ")
+
+
+def test_a_check_may_run_passes_of_its_own():
+    def check(mod):
+        return right(get_pipeline("default")(mod))
+
+    found = bisect(Sequential([ToNonDataflow(), wrong, LegalizeOps()]), Model, check)
+    assert found.name == "wrong"
+    assert found.error is None
+
+
+def test_instruments_see_the_passes_of_the_pipeline_and_not_those_of_the_check():
+    seen = []
+
+    class Names(PassInstrument):
+        def run_after_pass(self, mod, info):
+            seen.append(info.name)
+
+    def check(mod):
+        Normalize()(mod)
+        return True
+
+    with PassContext(instruments=[Names()]):
+        assert bisect(Sequential([ToNonDataflow(), LegalizeOps()]), Model, check) is None
+    assert seen == ["ToNonDataflow", "LegalizeOps", "sequential"]
 
 
 def test_where_no_check_fails_there_is_nothing():
