@@ -44,6 +44,7 @@ from .pattern import (
     TypePattern,
     UnorderedTuplePattern,
     VarPattern,
+    require_pattern,
 )
 from .possible import noun_of
 
@@ -65,6 +66,7 @@ def explain_match(
     """
     if isinstance(pattern, PatternContext):
         return _explain_context(pattern, expr)
+    require_pattern(pattern, "what is explained")
     matcher = Matcher(var2val)
     matcher.explain_without(_rejected(pattern))
     if matcher.match(pattern, require_expression(expr)) is not None:

@@ -201,3 +201,10 @@ def test_only_expressions_are_explained():
     assert mistake_of(lambda: explain_match(wildcard(), 3)).message == (
         "patterns match expressions, not a int"
     )
+
+
+def test_only_patterns_are_explained():
+    x = Var("x", R.Tensor((2,), "float32"))
+    mistake = mistake_of(lambda: explain_match(x, is_var("x")))
+    assert mistake.message == "what is explained is no pattern: `x`"
+    assert mistake.help == "write `is_expr(x)`"
