@@ -7,6 +7,7 @@ from typing import Any
 
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
+from relaxscript.errors.exceptions import add_note
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -153,7 +154,11 @@ def _compile(
                 dict.fromkeys(n for f in theirs for n in walk(f) if isinstance(n, Constant))
             )
         }
-        given = generate(theirs, dict(options.get(codegen, {})), constants)
+        try:
+            given = generate(theirs, dict(options.get(codegen, {})), constants)
+        except Exception as error:
+            add_note(error, f'the code generator "{codegen}" failed')
+            raise
         for func in theirs:
             symbol = str((func.attrs or Attrs())["global_symbol"])
             kernel = given.get(symbol) if isinstance(given, Mapping) else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from relaxscript.dpl.pattern import (
     TuplePattern,
     UnorderedTuplePattern,
 )
+from relaxscript.errors.exceptions import add_note
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -220,14 +222,26 @@ class _Partition:
         context = PatternCheckContext(
             members[-1].value, found, {b.var: b.value for b in members}, self._usages, self._bound
         )
-        return bool(self.fusion.check(context))
+        with self._naming("check", members[-1]):
+            return bool(self.fusion.check(context))
+
+    @contextmanager
+    def _naming(self, part: str, last: Binding) -> Iterator[None]:
+        """Have what a user's function raises say whose it is, and of which binding."""
+        try:
+            yield
+        except Exception as error:
+            whose = f'the {part} of the fusion pattern "{self.fusion.name}"'
+            add_note(error, f"{whose} failed on `{last.var.name_hint}`")
+            raise
 
     def _call(self, members: Sequence[Binding], found: dict[str, Expr]) -> Binding | None:
         """The call in the place of a group, bound to its last variable; None for no function."""
         attrs: dict[str, Any] = {"Composite": self.fusion.name, "Primitive": True}
-        if self.fusion.attrs_getter is not None:
-            attrs.update(self.fusion.attrs_getter(found))
         last = members[-1]
+        if self.fusion.attrs_getter is not None:
+            with self._naming("attrs_getter", last):
+                attrs.update(self.fusion.attrs_getter(found))
         made = self.functions.find_for(
             members, attrs, self._lifts_constants, self._written, lambda: self._name(members)
         )

@@ -237,6 +237,19 @@ def test_a_code_generator_that_leaves_out_a_function_is_named(given):
     assert diagnostic.message == message
 
 
+def test_what_a_code_generator_raises_says_which_one_it_is():
+    def broken(*given):
+        raise KeyError("gpu")
+
+    register_func("relax.ext.mine", broken)
+    try:
+        with pytest.raises(KeyError) as caught:
+            RunCodegen()(partitioned())
+    finally:
+        remove_global_func("relax.ext.mine")
+    assert 'the code generator "mine" failed' in caught.value.__notes__
+
+
 def test_a_result_of_unknown_shape_is_refused(generator):
     mod = partitioned("R.astype(R.nonzero(x), 'float32')")
     diagnostic = mistake_of(mod)

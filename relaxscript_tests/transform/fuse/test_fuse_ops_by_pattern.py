@@ -275,3 +275,15 @@ def test_partition_is_linear_in_the_bindings():
         return lambda: step(mod)
 
     assert growth(prepare, 40) < 10
+
+
+@pytest.mark.parametrize("part", ["check", "attrs_getter"])
+def test_what_a_function_of_a_pattern_raises_says_whose_it_is_and_at_which_binding(part):
+    def broken(given: object) -> bool:
+        raise KeyError("lhs")
+
+    pattern = FusionPattern("mine.product_relu", relu_of(product()), **{part: broken})
+    with pytest.raises(KeyError) as caught:
+        fuse(PRODUCT, pattern)
+    said = f'the {part} of the fusion pattern "mine.product_relu" failed on `b`'
+    assert said in caught.value.__notes__
