@@ -357,7 +357,10 @@ class Sequential(Pass):
 def _shown(step: object) -> str:
     """Something that is no pass in words, with the pass that is meant by it."""
     if isinstance(step, str):
+        known = {each.rpartition(".")[2] for each in _passes_by_name()}
         name = step.rpartition(".")[2]
+        if name not in known:
+            name = nearest(name, sorted(known)) or name
         return f"names: write `{name}()` for {step!r}"
     if isinstance(step, type) and issubclass(step, Pass):
         return f"classes: write `{step.__name__}()`"

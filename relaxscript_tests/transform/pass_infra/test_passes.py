@@ -194,6 +194,8 @@ def test_a_pass_takes_a_module():
         Sequential([Normalize(), 3])
     with pytest.raises(TypeError, match=r"of names: write `Normalize\(\)` for 'relax.Normalize'"):
         Sequential(["relax.Normalize"])
+    with pytest.raises(TypeError, match=r"of names: write `Normalize\(\)` for 'Normalise'"):
+        Sequential(["Normalise"])
     with pytest.raises(TypeError, match=r"of classes: write `Normalize\(\)`"):
         Sequential([Normalize])
 
