@@ -161,7 +161,7 @@ def undefined_dimension(cx: RelaxContext, name: str, node: ast.expr) -> Failed:
     if near is not None:
         help = did_you_mean(near)
     elif not cx.introduces:
-        help = f'name it in a parameter, `R.Tensor(("{name}",), ...)`, or in an `R.match_cast`'
+        help = f"name it in a parameter, or write `{name} = T.int64()` before an `R.match_cast`"
     elif name == "_":
         help = unknown_extent
     else:

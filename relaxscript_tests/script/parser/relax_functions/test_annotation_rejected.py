@@ -106,7 +106,17 @@ def test_a_new_dimension_in_brackets_where_none_can_be_introduced():
     def f(x: R.Tensor((4,), "int64")):
         s: R.Shape["n"] = R.shape_of(x)  # noqa: UP037
         #          ^^^ error: RX0109 the dimension `n` is not defined here
-        #       help: name it in a parameter, `R.Tensor(("n",), ...)`, or in an `R.match_cast`
+        #       help: name it in a parameter, or write `n = T.int64()` before an `R.match_cast`
+        return s
+
+
+@rejected
+def test_a_new_dimension_of_a_match_cast_that_nobody_declared():
+    @R.function
+    def f(x: R.Tensor((4,), "int64")):
+        s = R.match_cast(x, R.Tensor(("n",), "int64"))
+        #                             ^^^ error: RX0109 the dimension `n` is not defined here
+        # help: name it in a parameter, or write `n = T.int64()` before an `R.match_cast`
         return s
 
 
