@@ -109,6 +109,9 @@ def _by_name(
     given: dict[relax.GlobalVar, Given] = {}
     missing: list[NamedWeight] = []
     for var, found in weights.items():
+        # An input that is called as a weight is none of those that are bound.
+        owned = {weight.name for weight in found if weight.is_input is False}
+        found = [w for w in found if not (w.is_input and w.name in owned)]
         pairs = [(weight, written.get(weight.name, weight.name)) for weight in found]
         given[var] = [(weight, name) for weight, name in pairs if name in params]
         names_of_weights([weight for weight, _ in given[var]])

@@ -83,3 +83,22 @@ def test_names_of_a_file_that_differ_are_said_for_exported_modules_too(weights, 
         "and no parameters `head.bias`, `head.weight`"
     )
     assert all("net.safetensors" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("mode", ["plain", "packed"])
+def test_a_weight_may_be_called_as_an_input(mode):
+    class Shifted(nn.Module):
+        def __init__(self):
+            self.x = nn.Parameter((2,), "float32")
+
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return x - self.x
+
+    argument = nn.spec.Tensor((2,), "float32")
+    mod, _ = Shifted().export_tvm({"forward": {"x": argument, "$": {"param_mode": mode}}})
+    weights, x = {"x": np.array([1, 2], "float32")}, np.array([5, 7], "float32")
+    for run in (
+        rx.jit(mod, params=weights).forward,
+        rx.jit(mod).bind_params(weights, "forward"),
+    ):
+        assert run(x).tolist() == [4, 5]
