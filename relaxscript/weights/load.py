@@ -189,8 +189,11 @@ def _rename(found: _Found, names: Names | None) -> _Found:
     if isinstance(names, Mapping):
         refuse_unknown("the table of names", names, found)
         new = {name: names.get(name, name) for name in found}
-    else:
+    elif callable(names):
         new = {name: names(name) for name in found}
+    else:
+        what = f"`names` is a table or a function, not a value of type {type(names).__name__}"
+        _refuse_names(what, 'write for example `names=lambda name: name.removeprefix("net.")`')
     renamed: _Found = {}
     for old, name in new.items():
         if name is None:

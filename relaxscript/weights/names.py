@@ -57,7 +57,7 @@ def require_mapping(params: Any) -> None:
     if not isinstance(params, Mapping):
         what = f"a value of type {type(params).__name__}"
         message = f"weights are given as a mapping from names to arrays, not as {what}"
-        help = "write `params=dict(params)` where they are pairs of names and arrays"
+        help = "where they are pairs of names and arrays, `dict(pairs)` is one"
         raise DiagnosticError(Diagnostic("RX0712", message, None, help=help))
 
 

@@ -21,6 +21,7 @@ from relaxscript.errors.files import replaced
 from relaxscript.runtime.values import DeviceTensor, to_tensor
 
 from .header import Array, HeaderError, elements_of, header_of
+from .names import require_mapping
 
 __all__ = ["save_weights"]
 
@@ -43,8 +44,9 @@ def save_weights(
 
     What is there is replaced once all is written, an index last. Raises `DiagnosticError`: RX0206
     for what is no tensor, and for a dtype that the format has not. RX0712 for a name that is no
-    string, RX0707 where a file cannot be written.
+    string and for what is no mapping, RX0707 where a file cannot be written.
     """
+    require_mapping(weights)
     arrays = {_checked_name(name): _array(name, value) for name, value in weights.items()}
     said = dict(metadata or {})
     for key, value in said.items():

@@ -324,3 +324,9 @@ def test_a_wrong_index_is_refused_with_what_is_wrong(name, tmp_path):
     assert found.code == "RX0701"
     assert found.message.startswith(f"cannot read `{path}`: ")
     assert reason in found.message
+
+
+def test_names_are_mapped_by_a_table_or_a_function_only(file):
+    found = refused(file, names=3)
+    assert found.message == "`names` is a table or a function, not a value of type int"
+    assert "names=lambda name" in found.help

@@ -143,3 +143,12 @@ def test_whatever_is_written_is_read_by_us_and_by_the_library_bit_by_bit(tmp_pat
             for read in (ours[name], theirs[name]):
                 assert (read.dtype, read.shape) == (array.dtype, array.shape)
                 assert read.tobytes() == array.tobytes()
+
+
+def test_pairs_of_names_and_arrays_are_no_mapping(tmp_path):
+    found = refused([("w", W)], tmp_path / "a.safetensors")
+    assert found.message == (
+        "weights are given as a mapping from names to arrays, not as a value of type list"
+    )
+    assert found.help == "where they are pairs of names and arrays, `dict(pairs)` is one"
+    assert list(tmp_path.iterdir()) == []

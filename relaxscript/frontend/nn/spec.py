@@ -238,7 +238,7 @@ def _check_arguments(
 
 def _argument(name: str, spec: Any) -> Any:
     """The spec of one argument, from what may be written for it."""
-    if spec is int or spec == "int":
+    if spec is int or (isinstance(spec, str) and spec == "int"):
         return Int()
     match spec:
         case Int() | Tensor() | Object():

@@ -38,8 +38,9 @@ def load_state(
     arrays, notes = _arrays(parameters, given)
     help = None
     if strict:
-        help = _help(missing, unexpected)
-        notes = [*_strangers(missing, unexpected, parameters, help is None), *notes]
+        strangers = [str(name) for name in unexpected]
+        help = _help(missing, strangers)
+        notes = [*_strangers(missing, strangers, parameters, help is None), *notes]
     if notes:
         raise weights_error("these data are not those of the model", help=help, notes=notes)
     for parameter, array in arrays:

@@ -365,3 +365,10 @@ def test_what_a_module_of_ours_refuses_has_the_line_that_calls_it():
     (found,) = raised.value.diagnostics
     assert found.code == "RX0201"
     assert found.span.line == Wrong.forward.__code__.co_firstlineno + 1
+
+
+def test_a_name_that_is_no_string_is_no_parameter_of_the_model():
+    model = nn.Linear(2, 2)
+    with pytest.raises(DiagnosticError, match=r"(?s)`3` is no parameter.*`weight` is missing"):
+        model.load_state_dict({3: np.ones((2, 2), "float32"), "bias": np.ones(2, "float32")})
+    assert model.weight.data is None

@@ -146,3 +146,10 @@ def test_outside_of_an_export_there_is_no_exporter():
 def test_an_effect_that_has_not_begun_does_not_end():
     with pytest.raises(DiagnosticError, match=r"ends that has not begun"):
         nn.IOEffect().finalize()
+
+
+def test_an_array_does_not_say_what_an_argument_is():
+    refused(
+        {"decode": {"tokens": np.ones((2, 2), "float32"), "caches": (), "length": int}},
+        "ndarray", "does not say what the argument `tokens` is", r"write `nn\.spec\.Tensor",
+    )  # fmt: skip

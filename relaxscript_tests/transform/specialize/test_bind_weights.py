@@ -276,4 +276,4 @@ def test_pairs_of_names_and_arrays_are_no_mapping():
     (found,) = refused(Plain, list(WEIGHTS.items()))
     assert found.code == "RX0712"
     assert found.message.startswith("weights are given as a mapping from names to arrays, not as ")
-    assert found.help == "write `params=dict(params)` where they are pairs of names and arrays"
+    assert found.help == "where they are pairs of names and arrays, `dict(pairs)` is one"
