@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.relax.frontend import nn
 from relaxscript.relax.frontend.nn import op
 from relaxscript_tests.frontend.nn.computing import Computing, assert_near, computed, refused
@@ -175,3 +176,14 @@ def test_an_approximation_that_there_is_not_is_refused():
     found = refused(lambda x: op.gelu(x, "tan"), X)
     assert found.message == "`gelu` has no approximation 'tan'"
     assert found.help == "did you mean `tanh`?"
+
+
+def test_a_comparison_by_python_is_no_condition():
+    class Choosing(nn.Module):
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            return nn.op.where(x == 1, x, -x)
+
+    spec = {"forward": {"x": nn.spec.Tensor((2,), "float32")}}
+    said = r"(?s)the condition of `where` is a tensor, not False.*`nn\.op\.equal\(a, b\)`"
+    with pytest.raises(DiagnosticError, match=said):
+        Choosing().export_tvm(spec)
