@@ -43,8 +43,8 @@ def save_weights(
     "m.safetensors.index.json" names them. A single tensor is never divided.
 
     What is there is replaced once all is written, an index last. Raises `DiagnosticError`: RX0206
-    for what is no tensor, and for a dtype that the format has not. RX0712 for a name that is no
-    string and for what is no mapping, RX0707 where a file cannot be written.
+    for what is no tensor, and for a dtype that the format has not. RX0712 where `weights` are no
+    mapping, or a name is no string. RX0707 where a file cannot be written.
     """
     require_mapping(weights)
     arrays = {_checked_name(name): _array(name, value) for name, value in weights.items()}

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
+from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.exceptions import is_user_error
-from relaxscript.errors.user_frame import CallerSpans
+from relaxscript.errors.user_frame import CallerSpans, caller_span
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Tuple as TupleExpr, TupleGetItem, Var
+from relaxscript.ir.relax import Call, Function, SeqExpr, Tuple as TupleExpr, TupleGetItem, Var
 from relaxscript.ir.struct_info import TupleStructInfo
+from relaxscript.ir.walk import free_vars, mentioned
 
 from . import spec as specs
 from .effect import Effect, IOEffect
@@ -73,7 +75,10 @@ class Exporter:
         for name, method in spec:
             trace = Trace(self.builder, paths, self._spans, self)
             self._write_method(name, method, trace, (spec.module, effects, parameters))
-        return self.builder.finalize(), parameters, self.extern_mods
+        mod = self.builder.finalize()
+        for var, function in mod.relax_functions().items():
+            _require_own_values(var.name_hint, function)
+        return mod, parameters, self.extern_mods
 
     def _effects(self, model: Module) -> Named:
         """The effects of a model by their names, each once; that of printing comes first."""
@@ -126,6 +131,26 @@ class Exporter:
                     value = TupleExpr((value, TupleExpr(tuple(states.final()))))
                 value = leave_block(self.builder, value)
             self.builder.emit_func_output(value)
+
+
+def _require_own_values(name: str, function: Function) -> None:
+    """Raise RX0711 where a tensor is used that neither an argument nor a binding gives."""
+    body = function.body
+    assert isinstance(body, SeqExpr)
+    own = {*function.params}
+    bindings = [binding for block in body.blocks for binding in block.bindings]
+    for var, value, span in [
+        *((b.var, b.value, b.span) for b in bindings),
+        (None, body.body, function.span or caller_span()),
+    ]:
+        simple = isinstance(value, (Call, Var, TupleExpr, TupleGetItem))
+        for used in mentioned(value) if simple else free_vars(value):
+            if isinstance(used, Var) and used not in own:
+                message = f"`{name}` uses `{used.name_hint}`, which nothing in it makes"
+                help = "a tensor lives as long as the call that made it: pass it as an argument"
+                raise DiagnosticError(Diagnostic("RX0711", message, span, help=help))
+        if var is not None:
+            own.add(var)
 
 
 class _States:

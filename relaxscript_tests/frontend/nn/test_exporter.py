@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import assert_structural_equal
 from relaxscript.relax.frontend import nn
 from relaxscript.script import ir as I, relax as R, tir as T
@@ -153,6 +154,37 @@ def test_a_model_is_exported_in_many_threads_at_once():
         made = [*pool.map(lambda _: model.export_tvm(MLP_SPEC, debug=True)[0], range(32))]
     for mod in made[1:]:
         assert_structural_equal(mod, made[0])
+
+
+class Keeping(nn.Module):
+    def __init__(self, kept: list[nn.Tensor]) -> None:
+        self.kept = kept
+
+    def forward(self, x: nn.Tensor) -> nn.Tensor:
+        self.kept.append(x)
+        return nn.op.exp(self.kept[0])
+
+    def give(self, x: nn.Tensor) -> nn.Tensor:
+        return self.kept[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "line"),
+    [("forward", "return nn.op.exp(self.kept[0])"), ("give", "export_tvm")],
+)
+def test_a_tensor_of_another_call_is_told_at_the_line_that_uses_it(method: str, line: str):
+    model = Keeping([])
+    argument = {"x": nn.spec.Tensor((2,), "float32")}
+    exported(model, {"forward": argument})
+    with pytest.raises(DiagnosticError, match="uses `x`, which nothing in it makes") as refused:
+        model.export_tvm({method: argument})
+    assert line in str(refused.value)
+
+
+def test_a_placeholder_is_no_value_of_a_model():
+    model = Keeping([nn.Tensor.placeholder((2,), "float32", name="p")])
+    with pytest.raises(DiagnosticError, match="`forward` uses `p`, which nothing in it makes"):
+        model.export_tvm({"forward": {"x": nn.spec.Tensor((2,), "float32")}})
 
 
 def test_bindings_know_the_line_of_the_user():
