@@ -15,7 +15,7 @@ from relaxscript.errors import OperandError, quantity
 from relaxscript.ir import hooks, prim
 from relaxscript.ir.prim import IntImm, PrimExpr, Var, as_prim
 from relaxscript.ir.tir_compute import IndexMap
-from relaxscript.ir.walk import substitute
+from relaxscript.ir.walk import free_vars, substitute
 
 from .analyzer import Analyzer
 from .answer import YES
@@ -195,12 +195,26 @@ def _is_equivalent_to(
     return all(prove_equal(a, b, facts) is YES for a, b in pairs)
 
 
+def _inverse(
+    index_map: IndexMap, shape: Sequence[Any], analyzer: Analyzer | None, allow_padding: bool
+) -> tuple[IndexMap, PrimExpr]:
+    def new_shape() -> Sequence[PrimExpr]:
+        # Only numbers are compared; what has symbolic factors has no shape at all.
+        own = {*index_map.initial_indices}
+        is_known = all(isinstance(dim, (int, IntImm)) for dim in shape)
+        if not is_known or any(not own.issuperset(free_vars(e)) for e in index_map.final_indices):
+            return ()
+        return map_shape(index_map, shape, analyzer)
+
+    return inverse_of(index_map, shape, analyzer, allow_padding, new_shape)
+
+
 _QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "map_indices": map_indices,
     "map_shape": map_shape,
     "map_array": map_array,
     "is_equivalent_to": _is_equivalent_to,
-    "inverse": inverse_of,
+    "inverse": _inverse,
 }
 
 

@@ -8,7 +8,7 @@ an index of its own. Its digits are `i` and `j`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.errors import OperandError
@@ -29,9 +29,12 @@ __all__ = ["inverse_of"]
 
 
 def inverse_of(
-    index_map: IndexMap, shape: Sequence[Any], analyzer: Analyzer | None, allow_padding: bool
-) -> tuple[IndexMap, PrimExpr]:
+    index_map: IndexMap, shape: Sequence[Any], analyzer: Analyzer | None, allow_padding: bool,
+    new_shape: Callable[[], Sequence[PrimExpr]] = tuple,
+) -> tuple[IndexMap, PrimExpr]:  # fmt: skip
     """The inverse over a shape, and the condition under which a new index is padding.
+
+    `new_shape` gives that of the new indices, which may be larger than what they take.
 
     Raises `OperandError` where none is found: where two elements would get one place, and, unless
     padding is allowed, where places are left.
@@ -48,7 +51,7 @@ def inverse_of(
         return known, const(False)
     solver = _Solver(index_map, ranges, facts)
     names = [Var.make(f"axis{k}", v.dtype) for k, v in enumerate(index_map.final_indices)]
-    found, padding = solver.solve(names)
+    found, padding = solver.solve(names, new_shape)
     if not allow_padding and not (isinstance(padding, IntImm) and padding.value == 0):
         raise _refused(
             "leaves places where no element is",
@@ -167,7 +170,9 @@ class _Solver:
 
     # ------------------------------------------------------------ solving
 
-    def solve(self, names: Sequence[Var]) -> tuple[list[PrimExpr], PrimExpr]:
+    def solve(
+        self, names: Sequence[Var], new_shape: Callable[[], Sequence[PrimExpr]]
+    ) -> tuple[list[PrimExpr], PrimExpr]:
         """The old indices by the new ones, and the condition of padding."""
         conditions: list[PrimExpr] = []
         for var, e in self.sums:
@@ -190,6 +195,9 @@ class _Solver:
                 found[var] = self._value(source, values)
                 conditions += self._beyond(source, found[var])
         sizes = list(self.sizes)
+        for name, size, whole in zip(names, sizes, new_shape()):
+            if isinstance(size, IntImm) and isinstance(whole, IntImm) and size.value < whole.value:
+                conditions.append(name >= size)
         for var, e in self.sums:
             found |= self._read(e, found[var], self._unit_digits(e))
         pairs = zip(self.variables, self.own, self.ranges)

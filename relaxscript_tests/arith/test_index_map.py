@@ -144,6 +144,13 @@ def test_padding_has_a_condition():
     assert structural_equal(padding, tir.IntImm("bool", 0))
 
 
+def test_what_a_shape_has_beyond_the_largest_index_is_padding():
+    index_map = IndexMap.from_func(lambda i: i // 3 * 3 + i % 3)
+    assert [int(size) for size in index_map.map_shape([4])] == [6]
+    _, padding = index_map.non_surjective_inverse([4])
+    assert arith.format_expr(padding) == "axis0 >= 4"
+
+
 def test_an_inverse_that_was_given_is_the_inverse():
     index_map = IndexMap.from_func(lambda i: i + i, inverse_index_map=lambda j: j // 2)
     assert index_map.inverse([16]) is index_map.inverse_index_map
