@@ -139,7 +139,7 @@ class SourceModule(ExternModule):
                 f"source is not compiled to `{output_format}`", "leave out `output_format`"
             )
         is_file = isinstance(source_code, Path) or "\n" not in source_code
-        self.source_code = Path(source_code).read_text("utf-8") if is_file else str(source_code)
+        self.source_code = _text_of(source_code) if is_file else str(source_code)
         self.source_format = source_format
         self.compile_options = list(compile_options or ())
         self.compiler = compiler
@@ -245,6 +245,17 @@ def _c_argument(name: str, value: Any) -> Any:
     raise VMError(
         f"the C function `{name}` takes tensors and numbers, not {kind_of(value)}", code="RX0610"
     )
+
+
+def _text_of(path: str | Path) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise _mistake(
+            f"cannot read the source `{path}`: {reason}",
+            "a string of one line is a path: end what is source with a new line",
+        ) from None
 
 
 def _mistake(message: str, help: str | None, notes: tuple[str, ...] = ()) -> DiagnosticError:

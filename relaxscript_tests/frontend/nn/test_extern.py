@@ -140,6 +140,15 @@ def test_formats_that_there_are_not_are_refused():
         nn.SourceModule({}, SOURCE, "c", output_format="wasm")
 
 
+def test_source_that_cannot_be_read_is_refused(tmp_path: Path):
+    with refused("RX0703", "cannot read the source `int f", "No such file", "a string of one line"):
+        nn.SourceModule({}, "int f() { return 0; }", "c")
+    strange = tmp_path / "strange.c"
+    strange.write_bytes(b"\xff")
+    with refused("RX0703", "strange.c`: it is no text in UTF-8"):
+        nn.SourceModule({}, strange, "c")
+
+
 def test_where_there_is_no_compiler_that_is_said():
     extern = nn.SourceModule({"scale": like}, SOURCE, "c", compiler="no-such-compiler")
     with refused("RX0702", "needs a compiler, `no-such-compiler`", "nn.ObjectModule"):
