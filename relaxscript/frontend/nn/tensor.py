@@ -60,6 +60,17 @@ _INSTEAD = {
 }
 
 
+def _function_for(name: str) -> str | None:
+    """The function of `nn.op`, or that of Relax, which takes the place of a method."""
+    from . import op  # which is made of tensors
+
+    if name in op.__all__:
+        return f"`nn.op.{name}(x)`"
+    if isinstance(getattr(R, name, None), Operator):
+        return f'`nn.op.wrap_nested(R.{name}(x._expr), "{name}")`'
+    return None
+
+
 class Tensor:
     """A tensor of the program that is being exported; `_expr` is the Relax expression that it is.
 
@@ -136,7 +147,7 @@ class Tensor:
         return f"{type(self).__name__}({shape}, {self.dtype!r})"
 
     def __getattr__(self, name: str) -> Any:
-        instead = _INSTEAD.get(name) or (f"`nn.op.{name}(x)`" if hasattr(R, name) else None)
+        instead = _INSTEAD.get(name) or _function_for(name)
         advice = f"; write {instead}" if instead else ""
         raise AttributeError(f"a tensor has no `{name}`{advice}", name=name, obj=self)
 

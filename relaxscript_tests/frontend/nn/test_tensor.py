@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relaxscript as rx
 from relaxscript import relax
 from relaxscript.errors import DiagnosticError
 from relaxscript.relax.frontend import nn
@@ -186,3 +187,17 @@ def test_what_is_no_constant_is_refused():
         nn.Tensor.from_const("text")
     with pytest.raises(DiagnosticError, match="made of an expression that is a tensor, not int"):
         nn.Tensor(_expr=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["softmax", "relu", "sigmoid", "mean", "abs", "sum"])
+def test_what_is_written_instead_of_a_method_can_be_typed(name: str):
+    class Asking(nn.Module):
+        def forward(self, x: nn.Tensor) -> nn.Tensor:
+            with pytest.raises(AttributeError) as refused:
+                getattr(x, name)
+            instead = str(refused.value).partition("; write `")[2].removesuffix("`")
+            made: nn.Tensor = eval(instead, {"nn": nn, "R": R, "x": x})
+            return made
+
+    mod, _ = Asking().export_tvm({"forward": {"x": nn.spec.Tensor((2, 3), "float32")}})
+    assert rx.analysis.well_formed(mod)
