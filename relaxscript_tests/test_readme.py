@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-FIRST, MISTAKEN, THREE, OWNING = blocks("python")
+FIRST, MISTAKEN, THREE, OWNING, TRANSFORMING = blocks("python")
 SHOWN, ONE_ERROR, ERRORS, _ = blocks("text")
 
 
@@ -55,6 +55,13 @@ def test_its_program_runs_as_it_says_also_without_a_machine(command):
 def test_its_model_that_owns_its_weights_runs(command):
     status, output, complaints = command("run", "net.py", OWNING)
     assert (status, output, complaints) == (0, "(5, 10)\n", "")
+
+
+def test_its_program_transforms_a_program(command):
+    status, output, complaints = command("run", "passes.py", TRANSFORMING)
+    assert (status, complaints) == (0, "")
+    assert '+            y: R.Tensor((n, 8), "float32") = R.multiply(x, x)\n' in output
+    assert output.endswith("\n[[9. 9. 9. 9. 9. 9. 9. 9.]]\n")
 
 
 def test_what_it_says_is_not_there_is_not_there():
