@@ -31,7 +31,7 @@ NUM_INPUT, PARAM_NAMES = "num_input", "param_names"
 class NamedWeight(NamedTuple):
     """A parameter by its name, or a field of one that is a tuple.
 
-    `is_input` says that it stands among the inputs, None that it is not known which these are.
+    `is_input` says that it is among the inputs, None that it is not known which these are.
     """
 
     name: str

@@ -74,7 +74,7 @@ class CallerSpans:
 
     def __init__(self) -> None:
         self._sources: dict[str, Source] = {}
-        # By the identity of the code, which is kept: equal code may stand in two files.
+        # By the identity of the code, which is kept: two files may have equal code.
         self._spans: dict[tuple[int, int], tuple[CodeType, Span]] = {}
 
     def here(self) -> Span | None:

@@ -5,7 +5,7 @@
     the rest   the elements of the tensors, one after another without holes, in row-major order
 
 A file may come from a stranger. So the header is not given to a reader of JSON, which makes objects
-of whatever stands there: it is read by the grammar above, and refused where it is anything else.
+of whatever it has: it is read by the grammar above, and refused where it is anything else.
 Nothing of the elements is read but those of dtype BOOL, of which not every byte is one.
 
 Source: the description of the format in the documentation of safetensors.
@@ -86,7 +86,7 @@ _NEXT = re.compile(rf"{_SPACE}(?:,{_SPACE}|(\}}){_SPACE})")
 
 
 def read_header(content: Buffer) -> tuple[dict[str, StoredTensor], dict[str, str]]:
-    """The tensors of a file by their names, as they stand there, and its metadata.
+    """The tensors of a file by the names that they have there, and its metadata.
 
     Raises `HeaderError` for what is no header, and where the tensors are not what the file holds:
     each byte behind the header belongs to one tensor. Each tensor has as many as its shape
@@ -109,7 +109,7 @@ def read_header(content: Buffer) -> tuple[dict[str, StoredTensor], dict[str, str
         else:
             reader.read_tensor(name, 8 + length)
     if reader.place != len(text):
-        raise HeaderError("something stands behind the end of its header")
+        raise HeaderError("something follows the end of its header")
     _check_places(reader.tensors, 8 + length, len(content))
     _check_bools(reader.tensors, content)
     return reader.tensors, reader.metadata

@@ -53,7 +53,7 @@ FORGED = {
     "a comma too many": (
         file_of(b'{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},}'), "behind 1 names",
     ),
-    "two tables": (file_of(b"{}{}"), "something stands behind the end of its header"),
+    "two tables": (file_of(b"{}{}"), "something follows the end of its header"),
     "tables in tables": (file_of(DEEP), "`a` is not described by dtype"),
     "lists in lists": (file_of(b'{"a":' + b"[" * 100_000), "`a` is not described by dtype"),
     "half of a surrogate pair": (file_of(b'{"\\ud800":3}'), "cannot be read behind 0 names"),

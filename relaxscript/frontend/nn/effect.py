@@ -5,6 +5,8 @@ Source: TVM `relax.frontend.nn.core.Effect`, `relax.frontend.nn.modules.IOEffect
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from relaxscript.builder import BlockBuilder
 from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import ObjectStructInfo
@@ -15,31 +17,32 @@ from .trace import bind_value, model_error
 __all__ = ["Effect", "IOEffect"]
 
 
-class Effect:
+class Effect(ABC):
     """A state that calls of a method change.
 
     `create` makes the variables of the state for one function. `set_state` takes what they are
     after a call, and `finalize` gives what the function returns of it.
     """
 
+    @abstractmethod
     def emit_init(self, name_hint: str, builder: BlockBuilder) -> list[Var]:
         """Write how the state begins; gives its variables."""
-        raise NotImplementedError
 
+    @abstractmethod
     def create(self, name_hint: str) -> list[Var]:
         """Make the parameters of a function that are the state, and hold them as the state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def set_state(self, state_vars: list[Var]) -> None:
         """Take these as the state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finalize(self) -> list[Var]:
         """Give the state at the end of a function, and forget it."""
-        raise NotImplementedError
 
     def to(self, dtype: str | None = None) -> None:
-        """Change the dtype of the state, where it has one."""
+        """Change the dtype of the state, where it has one; most have none."""
+        return
 
 
 class IOEffect(Effect):

@@ -22,6 +22,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ typedef struct {
 """
 
 
-class ExternModule:
+class ExternModule(ABC):
     """Functions outside of the model; `symbols` maps each name to a function of its arguments.
 
     That function gives a tensor of the shape and dtype of the result, or a tuple of such. `load`
@@ -99,9 +100,9 @@ class ExternModule:
 
         return call
 
+    @abstractmethod
     def load(self) -> dict[str, Callable[..., Any]]:
-        """The functions by name; classes that derive from this one say them."""
-        raise NotImplementedError
+        """The functions by name."""
 
 
 class ObjectModule(ExternModule):

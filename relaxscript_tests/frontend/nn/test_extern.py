@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,6 @@ def test_source_may_be_in_a_file(tmp_path: Path):
 
 def test_the_header_is_that_of_dlpack():
     code = "#include <dlpack/dlpack.h>\nint size(void) { return sizeof(DLTensor) != %d; }\n"
-    extern = nn.SourceModule({"size": like}, code % DLTensor().__sizeof__(), "c")
-    import ctypes
-
     extern = nn.SourceModule({"size": like}, code % ctypes.sizeof(DLTensor), "c")
     assert extern.load()["size"]() is None
 
@@ -179,5 +177,5 @@ def test_a_function_that_fails_says_its_code(source: nn.SourceModule):
 
 
 def test_an_extern_module_is_loaded_by_those_that_derive_from_it():
-    with pytest.raises(NotImplementedError):
-        nn.ExternModule({}).load()
+    with pytest.raises(TypeError, match=r"abstract class ExternModule .*load"):
+        nn.ExternModule({})  # type: ignore[abstract]
