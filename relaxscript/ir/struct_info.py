@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DTensorStructInfo", "FuncStructInfo", "ObjectStructInfo", "PrimStructInfo", "ShapeStructInfo",
-    "StructInfo", "TensorStructInfo", "TupleStructInfo", "default_derive", "empty_derive",
+    "StructInfo", "TensorStructInfo", "TupleStructInfo", "are_of_same_numbers", "default_derive",
+    "empty_derive",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -330,3 +331,20 @@ def empty_derive(call: Call, context: Any = None) -> StructInfo:
 _DERIVATIONS: dict[str, Callable[..., StructInfo]] = {
     derive.__name__: derive for derive in (default_derive, empty_derive)
 }
+
+
+def are_of_same_numbers(info: Any, other: Any) -> bool:
+    """True for two tensors on one device whose sizes are the same numbers; quick, as most are."""
+    if info.__class__ is not TensorStructInfo or other.__class__ is not TensorStructInfo:
+        return False
+    sizes, others = info.dims, other.dims
+    if sizes is None or others is None or len(sizes) != len(others):
+        return False
+    return (
+        info.dtype == other.dtype
+        and info.vdevice is other.vdevice
+        and all(
+            a.__class__ is b.__class__ is IntImm and a.value == b.value and a.dtype == b.dtype
+            for a, b in zip(sizes, others)
+        )
+    )

@@ -20,7 +20,7 @@ from . import hooks, prim, relax
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
-from .struct_info import StructInfo, TensorStructInfo
+from .struct_info import StructInfo, are_of_same_numbers
 from .structural_hashing import structural_hash
 from .structure import (
     DEFINE,
@@ -482,22 +482,9 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     With `map_free_vars`, free variables of one may stand for those of the other. Cost: one step
     for each pair of nodes, each pair of shared StructInfos once.
     """
-    if lhs.__class__ is TensorStructInfo and _are_of_same_numbers(lhs, rhs):
+    if are_of_same_numbers(lhs, rhs):
         return True
     return _StructuralComparison(map_free_vars).run(lhs, rhs) is None
-
-
-def _are_of_same_numbers(tensor: TensorStructInfo, other: Any) -> bool:
-    """True for two tensors on one device whose sizes are the same numbers; quick, as most are."""
-    if other.__class__ is not TensorStructInfo or tensor.vdevice is not other.vdevice:
-        return False
-    sizes, others = tensor.dims, other.dims
-    if sizes is None or others is None or len(sizes) != len(others):
-        return False
-    return tensor.dtype == other.dtype and all(
-        a.__class__ is b.__class__ is prim.IntImm and a.value == b.value and a.dtype == b.dtype
-        for a, b in zip(sizes, others)
-    )
 
 
 same = structural_equal

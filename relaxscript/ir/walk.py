@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from . import prim, relax
 from .field_roles import dimensions, parts_of
 from .field_types import brief
+from .known_results import renamed_call
 from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import FuncStructInfo, StructInfo
@@ -302,8 +303,7 @@ class Substitution:
             return None
         if op is call.op and all(map(operator.is_, made, args)):
             return call
-        rest = call.attrs, call.sinfo_args, call.arg_spans
-        return relax.Call.make(op, tuple(made), *rest, span=call.span)
+        return renamed_call(call, op, tuple(made))  # type: ignore[arg-type]
 
     def _leaf(self, leaf: relax.Expr, operand: bool = False) -> relax.Expr | None:
         """A leaf, or an operand that is a tuple of some; None where it must be gone through."""

@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.walk import compounds, rewrite_compounds, variables
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
-from relaxscript.transform.simplify.canonicalize_bindings import CanonicalizeBindings
+from relaxscript.transform.simplify.canonicalize_bindings import canonical_form
 
 __all__ = ["ConvertToDataflow"]
 
@@ -70,24 +70,18 @@ class ConvertToDataflow(ModulePass):
         made = mod.clone()
         for var, func in mod.relax_functions().items():
             callers = frozenset(v.name_hint for v in groups.get(var.name_hint, ()))
-            made[var] = self._convert(func, mod, ctx, callers)
+            made[var] = self._convert(func, mod, callers)
         same = all(made[var] is func for var, func in mod.functions.items())
         return mod if same else made
 
-    def _convert(
-        self, func: Function, mod: IRModule, ctx: PassContext, callers: frozenset[str]
-    ) -> Function:
+    def _convert(self, func: Function, mod: IRModule, callers: frozenset[str]) -> Function:
         """The function with runs in blocks; `callers` are those with which it recurs."""
-        is_canonical = False
         while True:
             admits = _Admission(func, mod, callers)
             made = rewrite_compounds(func, partial(self._step, admits=admits))
-            if made is func and is_canonical:
+            func, same_blocks = canonical_form(made, mod)
+            if same_blocks:  # with the same bindings there are the same runs
                 return func
-            made = CanonicalizeBindings().transform_function(made, mod, ctx)
-            if made is func:
-                return func
-            func, is_canonical = made, True
 
     def _step(self, node: Node, admits: _Admission) -> Node | None:
         if not isinstance(node, SeqExpr):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relaxscript.builder import ExprMutator
+from relaxscript.builder.mutator import with_parts
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -34,7 +35,7 @@ from relaxscript.visitor import ScopedVisitor
 
 from .known_sizes import with_known_sizes
 
-__all__ = ["CanonicalizeBindings"]
+__all__ = ["CanonicalizeBindings", "canonical_form"]
 
 
 class CanonicalizeBindings(FunctionPass):
@@ -75,23 +76,38 @@ class CanonicalizeBindings(FunctionPass):
     opt_level = 1
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        while True:
-            known = with_known_sizes(func, mod)
-            made = _Canonicalizer(mod, known).function(known)
-            if made is func:
-                return func
-            func = made
+        return canonical_form(func, mod)[0]
+
+
+def canonical_form(func: Function, mod: IRModule) -> tuple[Function, bool]:
+    """The function in canonical form, and whether it has the same bindings in the same blocks.
+
+    It has them where variables got other names, and nothing else changed.
+    """
+    before = func
+    while True:
+        known = with_known_sizes(func, mod)
+        survey = _Survey()
+        survey.visit(known)
+        names = survey.names()
+        if not (names or survey.may_simplify):
+            return known, known is before
+        made = _Canonicalizer(mod, names, survey.freed).function(known)
+        if not survey.may_simplify:
+            # All that changed is names of variables, after which no binding repeats what is there.
+            # To find that out by looking once more costs half as much as all before.
+            return made, known is before
+        if made is func:
+            return made, made is before
+        func = made
 
 
 class _Canonicalizer(ExprMutator):
     """Goes through one function; `names` are the other names that variables get where defined."""
 
-    def __init__(self, mod: IRModule, func: Function) -> None:
+    def __init__(self, mod: IRModule, names: dict[Var, Var], freed: set[Var]) -> None:
         super().__init__(mod)
-        survey = _Survey()
-        survey.visit(func)
-        self.names = survey.names()
-        self.freed = survey.freed
+        self.names, self.freed = names, freed
         self._old_names = {new: old for old, new in self.names.items()}
 
     def binding(self, binding: Binding) -> None:
@@ -115,7 +131,7 @@ class _Canonicalizer(ExprMutator):
     def _rename(self, binding: Binding, new: Var) -> Binding:
         self.changed = True
         self.replace_var(binding.var, new)
-        return binding.replace(var=new)
+        return with_parts(binding, new, binding.value)
 
     def replace_var(self, var: Var, by: Expr) -> None:
         super().replace_var(var, by)
@@ -244,13 +260,22 @@ class _Survey(ScopedVisitor):
     """The dataflow blocks of a function: what leaves them, and what is used behind them.
 
     `freed` are the variables whose memory is given back, of which no other name must be known.
+    `may_simplify` says whether a binding may repeat what is there: a name, a cast, a field of a
+    tuple that is written out, or the choice of a constant.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.freed: set[Var] = set()
-        # The block that binds each variable of one.
+        self.may_simplify = False
+        # The variables that are bound to tuples, and to fields of tuples.
+        self._tuples: set[Var] = set()
+        self._fields: set[Var] = set()
+        # The block that binds each variable of one, those variables that may leave theirs, and
+        # whether there may be uses behind it: where none has ended there are none.
         self._home: dict[Var, DataflowBlock] = {}
+        self._leaving: list[Var] = []
+        self._may_be_behind = False
         # The open blocks of the innermost function, which sees no variable that ends with others.
         self._open_blocks: list[list[DataflowBlock]] = [[]]
         self._used_behind: set[Var] = set()
@@ -261,9 +286,8 @@ class _Survey(ScopedVisitor):
         """The variables that get other names, or end with their blocks, and what replaces them."""
         ending = {
             var: DataflowVar.make(var.name_hint, var.struct_info, span=var.span)
-            for var in self._home
-            if not isinstance(var, DataflowVar)
-            and var not in self._used_behind
+            for var in self._leaving
+            if var not in self._used_behind
             and not isinstance(var.struct_info, ShapeStructInfo)  # which annotations may use
         }
         renamed = {var: name for var, name in self._names.items() if not {var, name} & self.freed}
@@ -278,13 +302,16 @@ class _Survey(ScopedVisitor):
                 self._open_blocks[-1].append(node)
             case Function():
                 self._open_blocks.append([])
+                self._may_be_behind = bool(self._leaving)
             case If(cond):
                 self._use(cond)
+                self.may_simplify |= _taken_branch(node) is not None
         return None
 
     def leave(self, node: Node) -> None:
         if isinstance(node, DataflowBlock):
             self._open_blocks[-1].pop()
+            self._may_be_behind = bool(self._leaving)
         elif isinstance(node, Function):
             self._open_blocks.pop()
 
@@ -294,24 +321,45 @@ class _Survey(ScopedVisitor):
 
     def _binding(self, binding: Binding) -> None:
         var, value, block = binding.var, binding.value, self.path[-1]
-        if not isinstance(value, (If, Function)):
+        if value.__class__ is Call:
             self._use(value)
-        if isinstance(value, Call) and Trait.FREES in traits_of(value.op):
-            self.freed.update(arg for arg in value.args if isinstance(arg, Var))
-        if not isinstance(block, DataflowBlock):
+            if Trait.FREES in traits_of(value.op):
+                self.freed.update(arg for arg in value.args if isinstance(arg, Var))
+        elif not isinstance(value, (If, Function)):
+            self._use(value)
+            self._look_for_repetition(var, value)
+        if binding.__class__ is MatchCast:
+            self.may_simplify = True
+        if block.__class__ is not DataflowBlock:
             return
         self._home[var] = block
-        if isinstance(value, DataflowVar) and isinstance(binding, VarBinding):
-            self._name(value, var, block)
+        if var.__class__ is not DataflowVar:
+            self._leaving.append(var)
+            if isinstance(value, DataflowVar) and isinstance(binding, VarBinding):
+                self._name(value, var, block)
+
+    def _look_for_repetition(self, var: Var, value: Expr) -> None:
+        """Note whether a value may be one that is there; see `_Canonicalizer._same_value`."""
+        match value:
+            case Var():
+                self.may_simplify = True
+            case TupleGetItem(tuple_value=whole):
+                self._fields.add(var)
+                self.may_simplify |= whole in self._tuples
+            case Tuple(fields=fields):
+                self._tuples.add(var)
+                self.may_simplify |= bool(fields) and fields[0] in self._fields
 
     def _name(self, value: DataflowVar, var: Var, block: DataflowBlock) -> None:
-        if isinstance(var, DataflowVar) or value in self._names:
-            return
         infos = value.struct_info, var.struct_info
-        if self._home.get(value) is block and None not in infos and structural_equal(*infos):
+        if value in self._names or None in infos or self._home.get(value) is not block:
+            return
+        if structural_equal(*infos):
             self._names[value] = var
 
     def _use(self, expr: Expr) -> None:
+        if not self._may_be_behind:
+            return
         for var in mentioned(expr):
             home = self._home.get(var)
             if home is not None and home not in self._open_blocks[-1]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.script import from_source
 from relaxscript.transform import CanonicalizeBindings
+from relaxscript.transform.simplify.canonicalize_bindings import canonical_form
 from relaxscript_tests.transform.before_after import check
 
 pytestmark = pytest.mark.filterwarnings("ignore::relaxscript.RelaxWarning")
@@ -197,3 +199,19 @@ def test_names_of_memory_that_is_given_back_stay():
         ),
         None,
     )  # fmt: skip
+
+
+def test_a_function_keeps_its_bindings_and_blocks_where_variables_get_other_names_only():
+    for lines, keeps in (
+        (("y = R.exp(x)", "z = R.add(y, x)"), True),
+        (("z = R.add(x, x)",), True),
+        (("y = x", "z = R.add(y, x)"), False),
+        (("y = R.match_cast(x, R.Tensor((m,)))", "z = R.add(x, x)"), False),
+        (("t = (x, x)", "y = t[0]", "z = R.add(y, x)"), False),
+    ):
+        block = ["with R.dataflow():", *(f"    {line}" for line in lines)]
+        bound = ", ".join(line.split(" = ")[0] for line in lines)
+        mod = from_source(function(X, *block, f"    R.output({bound})", "return z"))
+        made, same = canonical_form(mod["main"], mod)
+        assert same is keeps
+        assert canonical_form(made, mod) == (made, True)
