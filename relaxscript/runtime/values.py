@@ -24,7 +24,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import VMError, quantity
+from relaxscript.errors import DiagnosticError, VMError, quantity
 from relaxscript.format_string import fill
 
 __all__ = [
@@ -492,8 +492,9 @@ def _import_tensor(value: Any) -> np.ndarray[Any, Any]:
     # What knows `__array__` alone says itself why it has none.
     usual = "is it on the host, without gradients, and of a dtype numpy has?"
     advice = f" ({usual})" if has_method(value, "__dlpack__") else ""
+    said = failure.diagnostics[0].message if isinstance(failure, DiagnosticError) else failure
     raise VMError(
-        f"cannot take {kind_of(value)} as a tensor: {failure}{advice}", code="RX0608"
+        f"cannot take {kind_of(value)} as a tensor: {said}{advice}", code="RX0608"
     ) from failure
 
 

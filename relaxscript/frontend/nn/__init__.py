@@ -28,13 +28,14 @@ from .extern import ExternModule, ObjectModule, SourceModule, add_extern
 from .module import Module, ModuleDict, ModuleList
 from .modules import *  # noqa: F403
 from .op import *  # noqa: F403
+from .parameter import Parameter
 from .subroutine import SubroutineMixin
-from .tensor import Object, Parameter, Tensor, wrap_nested
+from .tensor import Object, Tensor
 from .visitor import Mutator
 
 __all__ = [
     "Effect", "Exporter", "ExternModule", "Module", "ModuleDict", "ModuleList",
     "Mutator", "Object", "ObjectModule", "Parameter", "SourceModule", "SubroutineMixin", "Tensor",
     "add_extern", "get_default_dtype", "init", "modules", "op", "set_default_dtype", "spec",
-    "wrap_nested", *modules.__all__, *(name for name in op.__all__ if name != "wrap_nested"),
+    *modules.__all__, *op.__all__,
 ]  # fmt: skip

@@ -24,7 +24,7 @@ from . import spec as specs
 from .effect import Effect, IOEffect
 from .function_values import ShapeVars, info_of, leave_block, returned, value_of
 from .module import Module, named_members
-from .tensor import Parameter
+from .parameter import Parameter
 from .trace import Trace, bind_value, model_error, run_module
 
 __all__ = ["Exporter", "ModelPaths"]

@@ -20,8 +20,8 @@ from relaxscript.runtime.values import Shape
 from relaxscript.transform import AttachExternModules
 
 from .module import Module
+from .parameter import Parameter, weights_error
 from .spec import Int, MethodSpec, ModuleSpec, Tuple
-from .tensor import Parameter, weights_error
 from .trace import model_error
 
 __all__ = ["CompiledModule", "jit"]

@@ -27,9 +27,9 @@ from relaxscript.ir.field_types import brief
 
 from .default_dtype import as_dtype
 from .effect import Effect
+from .parameter import Parameter
 from .state_dict import load_state
 from .subroutine import SubroutineMixin
-from .tensor import Parameter
 from .trace import Trace, model_error, run_module
 
 __all__ = ["Module", "ModuleDict", "ModuleList", "named_members"]

@@ -13,7 +13,7 @@ import numpy as np
 from relaxscript.errors.suggest import meant_hint, nearest
 from relaxscript.ir.field_types import brief
 
-from .tensor import Parameter, weights_error
+from .parameter import Parameter, weights_error
 
 __all__ = ["load_state"]
 

@@ -20,7 +20,8 @@ from relaxscript.sinfo import definable_shape_vars, free_shape_vars, substitute_
 
 from .effect import Effect
 from .function_values import leave_block, returned
-from .tensor import Object, Parameter, Tensor
+from .parameter import Parameter
+from .tensor import Object, Tensor
 from .trace import Trace, bind_value, run_module
 
 __all__ = ["SubroutineMixin"]

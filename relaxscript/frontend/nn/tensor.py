@@ -1,23 +1,23 @@
-"""Tensors, parameters and objects of `nn`: values of the program that a method describes.
+"""Tensors and objects of `nn`: values of the program that a method describes.
 
     def forward(self, x: nn.Tensor) -> nn.Tensor:
         return (x * 2.0 + self.bias).reshape(-1, 4)
 
-A `Tensor` is a Relax expression that has the operators of Python. A `Parameter` is one that the
-model owns by name, with or without data.
+A `Tensor` is a Relax expression that has the operators of Python.
 
 Source: TVM `relax.frontend.nn.core`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from relaxscript.builder.tensor_index import IndexMistake, index_steps
 from relaxscript.dtypes import DataType
-from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError, VMError
+from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.prim import IntImm, PrimExpr, as_dims
@@ -27,18 +27,16 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 from relaxscript.opdef.operator import Operator
-from relaxscript.runtime.arrays import NDArray, as_ndarray
-from relaxscript.runtime.values import DeviceTensor, has_method, kind_of, tensor_dtype, to_tensor
 from relaxscript.script import relax as R
 from relaxscript.script.names.relax_forms import const
 
 from .default_dtype import as_dtype
 from .shapes import Dim, as_shape
-from .trace import Trace, bind_value, model_error
+from .trace import bind_value, model_error
 
 __all__ = [
-    "Object", "Parameter", "Tensor", "apply", "expression", "packed_argument", "require_tensor",
-    "tensor_info", "weights_error", "wrap_nested",
+    "Object", "Tensor", "apply", "expression", "no_elements", "packed_argument", "require_tensor",
+    "tensor_info", "wrap_nested",
 ]  # fmt: skip
 
 
@@ -71,16 +69,38 @@ def _function_for(name: str) -> str | None:
     return None
 
 
+# The operators of Python by the names of numpy: what they call, and how the result is called.
+_OPERATORS: Mapping[str, tuple[Callable[..., Any], str]] = {
+    "add": (R.add, "add"), "subtract": (R.subtract, "subtract"), "multiply": (R.multiply, "mul"),
+    "divide": (R.divide, "divide"), "floor_divide": (R.floor_divide, "floor_divide"),
+    "remainder": (R.floor_mod, "floor_mod"), "power": (R.power, "power"),
+    "matmul": (R.matmul, "matmul"), "bitwise_and": (R.bitwise_and, "bitwise_and"),
+    "bitwise_or": (R.bitwise_or, "bitwise_or"), "bitwise_xor": (R.bitwise_xor, "bitwise_xor"),
+    "left_shift": (R.left_shift, "left_shift"), "right_shift": (R.right_shift, "right_shift"),
+    "less": (R.less, "less"), "less_equal": (R.less_equal, "less_equal"),
+    "greater": (R.greater, "greater"), "greater_equal": (R.greater_equal, "greater_equal"),
+    "negative": (R.negative, "neg"), "absolute": (R.abs, "abs"),
+    "invert": (R.bitwise_not, "bitwise_not"),
+}  # fmt: skip
+
+
+def _infix(name: str) -> Callable[[Any, Any], Tensor]:
+    return lambda self, other: apply(*_OPERATORS[name], self, other)
+
+
+def _reflected(name: str) -> Callable[[Any, Any], Tensor]:
+    return lambda self, other: apply(*_OPERATORS[name], other, self)
+
+
 class Tensor:
     """A tensor of the program that is being exported; `_expr` is the Relax expression that it is.
 
-    Operators of Python are those of `nn.op`; the other operand may be a number of Python. Raises
-    `DiagnosticError` (RX0201) for an expression that is known to be no tensor.
+    Operators of Python are those of `nn.op`; the other operand may be a number of Python or an
+    array. Indices are those of numpy. Raises `DiagnosticError` (RX0201) for an expression that is
+    known to be no tensor.
     """
 
     _expr: Expr
-    # An array on the left leaves its operators to those of the tensor.
-    __array_ufunc__ = None
 
     def __init__(self, *, _expr: Expr) -> None:
         info = _expr.struct_info if isinstance(_expr, Expr) else None
@@ -157,51 +177,119 @@ class Tensor:
             help="choose element by element: `nn.op.where(condition, a, b)`",
         )
 
-    def __add__(self, other: Any) -> Tensor:
-        return apply(R.add, "add", self, other)
+    def __len__(self) -> int:
+        """The size of the first axis. Raises RX0711 where that is not known, or there is none."""
+        shape = self.shape
+        if not shape:
+            raise model_error("a tensor of rank 0 has no length")
+        if not isinstance(shape[0], int):
+            raise model_error(
+                f"the length of the tensor is `{shape[0]}`, known only when the program runs",
+                help="`x.shape[0]` is an expression for it",
+            )
+        return shape[0]
 
-    def __radd__(self, other: Any) -> Tensor:
-        return apply(R.add, "add", other, self)
+    def __iter__(self) -> Iterator[Tensor]:
+        """The parts along the first axis, whose size must be known."""
+        for place in range(len(self)):
+            yield self[place]
 
-    def __sub__(self, other: Any) -> Tensor:
-        return apply(R.subtract, "subtract", self, other)
+    def __getitem__(self, index: Any) -> Tensor:
+        """The part at an index, as numpy has it: numbers, slices, `...`, None, a tensor of numbers.
 
-    def __rsub__(self, other: Any) -> Tensor:
-        return apply(R.subtract, "subtract", other, self)
+        Raises `DiagnosticError` (RX0208) for what is no index, and one that is outside.
+        """
+        info = self.struct_info
+        if info.ndim < 0:
+            raise _index_error(IndexMistake("a tensor of unknown rank cannot be indexed", None))
+        items = [_index_item(item) for item in (index if isinstance(index, tuple) else (index,))]
+        try:
+            steps = index_steps(
+                info, items, lambda e: e.struct_info, lambda k: brief(items[k]), "nn.op"
+            )
+        except IndexMistake as mistake:
+            raise _index_error(mistake) from None
+        found = self
+        for operator, given in steps:
+            found = apply(operator, operator.script_name, found, *given)
+        return found
 
-    def __mul__(self, other: Any) -> Tensor:
-        return apply(R.multiply, "mul", self, other)
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise model_error(
+            "the elements of a tensor are not set",
+            help="make another tensor: `nn.op.where(condition, a, b)`, `nn.op.concat([a, b], dim)`",
+        )
 
-    def __rmul__(self, other: Any) -> Tensor:
-        return apply(R.multiply, "mul", other, self)
+    def __contains__(self, value: Any) -> bool:
+        raise model_error(
+            "what is in a tensor is known only when the program runs",
+            help="compare element by element: `nn.op.equal(x, value)`",
+        )
 
-    def __truediv__(self, other: Any) -> Tensor:
-        return apply(R.divide, "divide", self, other)
+    def __float__(self) -> float:
+        raise model_error(
+            "a tensor is no number while the model is being exported",
+            help="a tensor is an operand wherever a number is: leave it one",
+        )
 
-    def __rtruediv__(self, other: Any) -> Tensor:
-        return apply(R.divide, "divide", other, self)
+    __int__ = __complex__ = __round__ = __float__
 
-    def __matmul__(self, other: Any) -> Tensor:
-        return apply(R.matmul, "matmul", self, other)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Nothing: numpy computes with elements, and the tensor has none. Raises RX0711."""
+        raise no_elements()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """The result of the function of `nn.op`, or operator of Python, that is numpy's `ufunc`.
+
+        Raises `DiagnosticError` (RX0711) where there is none.
+        """
+        from . import op  # which is made of tensors
+
+        name = ufunc.__name__
+        plain = method == "__call__" and not kwargs
+        if plain and name in _OPERATORS:
+            return apply(*_OPERATORS[name], *inputs)
+        if plain and name in op.__all__:
+            return getattr(op, name)(*inputs)
+        called = f"np.{name}" if method == "__call__" else f"np.{name}.{method}"
+        instead = _function_for(name) if method == "__call__" else None
+        raise model_error(
+            f"`{called}` is asked for a tensor of the program, which has no elements yet",
+            help=f"write {instead}" if instead else "functions of tensors are those of `nn.op`",
+        )
+
+    __add__, __radd__ = _infix("add"), _reflected("add")
+    __sub__, __rsub__ = _infix("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _infix("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _infix("divide"), _reflected("divide")
+    __floordiv__, __rfloordiv__ = _infix("floor_divide"), _reflected("floor_divide")
+    __mod__, __rmod__ = _infix("remainder"), _reflected("remainder")
+    __pow__, __rpow__ = _infix("power"), _reflected("power")
+    __matmul__, __rmatmul__ = _infix("matmul"), _reflected("matmul")
+    __and__, __rand__ = _infix("bitwise_and"), _reflected("bitwise_and")
+    __or__, __ror__ = _infix("bitwise_or"), _reflected("bitwise_or")
+    __xor__, __rxor__ = _infix("bitwise_xor"), _reflected("bitwise_xor")
+    __lshift__, __rlshift__ = _infix("left_shift"), _reflected("left_shift")
+    __rshift__, __rrshift__ = _infix("right_shift"), _reflected("right_shift")
+    __lt__, __le__ = _infix("less"), _infix("less_equal")
+    __gt__, __ge__ = _infix("greater"), _infix("greater_equal")
 
     def __neg__(self) -> Tensor:
-        return apply(R.negative, "neg", self)
+        return apply(*_OPERATORS["negative"], self)
 
-    def __lt__(self, other: Any) -> Tensor:
-        return apply(R.less, "less", self, other)
+    def __pos__(self) -> Tensor:
+        return self
 
-    def __le__(self, other: Any) -> Tensor:
-        return apply(R.less_equal, "less_equal", self, other)
+    def __abs__(self) -> Tensor:
+        return apply(*_OPERATORS["absolute"], self)
 
-    def __gt__(self, other: Any) -> Tensor:
-        return apply(R.greater, "greater", self, other)
-
-    def __ge__(self, other: Any) -> Tensor:
-        return apply(R.greater_equal, "greater_equal", self, other)
+    def __invert__(self) -> Tensor:
+        return apply(*_OPERATORS["invert"], self)
 
     def astype(self, dtype: str) -> Tensor:
         """The elements converted; the tensor itself where it has this dtype."""
-        return self if self.dtype == dtype else apply(R.astype, "astype", self, dtype)
+        wanted = as_dtype(dtype)
+        return self if self.dtype == wanted else apply(R.astype, "astype", self, wanted)
 
     def maximum(self, other: Any) -> Tensor:
         """The greater one of each two elements."""
@@ -226,124 +314,26 @@ class Tensor:
         return apply(R.repeat, "repeat", self, repeats, axis)
 
 
-class Parameter(Tensor):
-    """A tensor that a model owns: of this shape and dtype, with data or before it has them.
+def _index_item(item: Any) -> Any:
+    """An item of an index: tensors are expressions, and lists arrays."""
+    return np.asarray(item) if isinstance(item, list) else expression(item)
 
-    Strings in the shape are shape variables, one for each name in a function. `attrs` are for
-    whoever transforms the model.
+
+def _index_error(mistake: IndexMistake) -> Exception:
+    """The mistake of an index at the user's line."""
+    facts = tuple(f"the tensor {fact}" for place, fact in mistake.facts if place is None)
+    found = Diagnostic("RX0208", mistake.message, caller_span(), notes=facts, help=mistake.help)
+    return DiagnosticError(found)
+
+
+def no_elements() -> Exception:
+    """The error of numpy asking for the elements of a tensor of the program.
+
+    The export knows the line: it is not that of numpy's Python.
     """
-
-    def __init__(self, shape: Sequence[Dim], dtype: str | None = None) -> None:
-        self.attrs: dict[str, Any] = {}
-        self._shape = as_shape(shape, "a parameter")
-        self._dtype = as_dtype(dtype)
-        self._data: Any = None
-        self._own = self._variable()
-
-    def _variable(self) -> Var:
-        return Var("param", tensor_info(self._shape, self._dtype))
-
-    def info_with(self, dims: Callable[[Sequence[Dim]], Sequence[Any]]) -> TensorStructInfo:
-        """The StructInfo of the parameter in a function; `dims` gives its shape there."""
-        known = self._own.struct_info
-        if isinstance(known, TensorStructInfo) and not any(isinstance(d, str) for d in self._shape):
-            return known
-        return tensor_info(tuple(dims(self._shape)), self._dtype)
-
-    @property
-    def _expr(self) -> Expr:  # type: ignore[override]
-        trace = Trace.current()
-        if trace is None:
-            return self._own
-        found = trace.values.get(self)
-        if found is None and (path := trace.path_of(self)) is not None:
-            raise model_error(
-                f"`{path}` is used in a method that is given no parameters",
-                help='its spec says `"$": {"param_mode": "none"}`: write "plain" or "packed"',
-            )
-        if found is None:
-            raise model_error(
-                "a parameter is used that the model which is exported does not own",
-                help="make it in `__init__`, as an attribute of a module; "
-                "modules in a list or dict belong in `nn.ModuleList` or `nn.ModuleDict`",
-            )
-        return found
-
-    @property
-    def struct_info(self) -> TensorStructInfo:
-        """The shape and dtype of the parameter; in an export with the function's own variables."""
-        trace = Trace.current()
-        known = self._own if trace is None else trace.values.get(self, self._own)
-        info = known.struct_info
-        assert isinstance(info, TensorStructInfo)
-        return info
-
-    @property
-    def data(self) -> Any:
-        """The elements, or None before there are any. Setting them makes no copy of an array.
-
-        Takes arrays and what speaks DLPack. Raises `DiagnosticError` (RX0712) for what is no
-        tensor, or one of another shape or dtype.
-        """
-        return self._data
-
-    @data.setter
-    def data(self, data: Any) -> None:
-        if data is None:
-            self._data = None
-            return
-        array, mistake = self.fit(data)
-        if mistake is not None:
-            raise weights_error(f"the parameter {mistake}")
-        self._data = array
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The elements, so that a parameter is taken wherever an array is: saved, bound, passed.
-
-        Not in an export, where the parameter is a variable. Raises `ValueError` there, and for a
-        parameter without data.
-        """
-        if Trace.current() is not None:
-            raise ValueError("in an export it has no elements; operators are those of `nn.op`")
-        if self._data is None:
-            raise ValueError("it has no data")
-        plain = self._data.numpy() if isinstance(self._data, DeviceTensor) else self._data
-        return np.array(plain, dtype) if copy else np.asarray(plain, dtype)
-
-    def fit(self, data: Any) -> tuple[Any, str | None]:
-        """Data as the array that the parameter would hold, and what is wrong with them, if it is.
-
-        Shape variables of the parameter fit any size.
-        """
-        if isinstance(data, Parameter):
-            data = data.data
-            if data is None:
-                return None, "would get its data of a parameter that has none"
-        try:
-            if getattr(data, "requires_grad", False) and has_method(data, "detach"):
-                data = data.detach()
-            array = to_tensor(data)
-        except VMError as error:
-            return None, f"takes a tensor: {error.diagnostic.message}"
-        dtype = tensor_dtype(array)
-        sizes = tuple(dim if isinstance(dim, int) else None for dim in self._shape)
-        if len(sizes) != len(array.shape) or any(
-            size not in (None, given) for size, given in zip(sizes, array.shape)
-        ):
-            shape = "(" + ", ".join(map(str, self._shape)) + ("," * (len(sizes) == 1)) + ")"
-            return None, f"is of shape {shape}, the data are {kind_of(array)}"
-        if dtype != self._dtype:
-            return None, f"is {self._dtype}, the data are {dtype}"
-        return array if isinstance(array, DeviceTensor) else as_ndarray(array), None
-
-    def to(self, dtype: str | None = None) -> None:
-        """Change the dtype of the parameter; its data are converted."""
-        if dtype is None or (new := as_dtype(dtype)) == self._dtype:
-            return
-        self._dtype = new
-        self._own = self._variable()
-        if self._data is not None:
-            self._data = _converted(self._data, new)
+    message = "in an export a tensor has no elements, and numpy asks for them"
+    help = "functions of tensors are those of `nn.op`"
+    return DiagnosticError(Diagnostic("RX0711", message, None, help=help, nature="value"))
 
 
 def _constant(data: Any, dtype: str | None) -> Constant:
@@ -351,12 +341,6 @@ def _constant(data: Any, dtype: str | None) -> Constant:
         return const(data, dtype)
     except ValueError as error:
         raise DiagnosticError(Diagnostic("RX0201", str(error), caller_span())) from None
-
-
-def _converted(array: Any, dtype: str) -> NDArray:
-    plain = array.numpy() if isinstance(array, DeviceTensor) else array
-    converted: NDArray = as_ndarray(np.asarray(plain).astype(DataType(dtype).numpy))
-    return converted
 
 
 class Object:
@@ -371,13 +355,6 @@ class Object:
 def tensor_info(shape: Sequence[Dim], dtype: str | None) -> TensorStructInfo:
     """The StructInfo of a tensor of this shape and dtype."""
     return TensorStructInfo(ShapeExpr(as_dims(shape)), DataType(as_dtype(dtype)))
-
-
-def weights_error(message: str, help: str | None = None, notes: Sequence[str] = ()) -> Exception:
-    """The error of data that are not those of the parameters, at the user's line."""
-    return DiagnosticError(
-        Diagnostic("RX0712", message, caller_span(), notes=tuple(notes), help=help)
-    )
 
 
 def expression(value: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .effect import Effect
 from .module import Module, ModuleDict, ModuleList
-from .tensor import Parameter
+from .parameter import Parameter
 
 __all__ = ["Mutator"]
 

@@ -71,7 +71,7 @@ def test_in_an_export_a_parameter_is_no_array():
         def forward(self, x: nn.Tensor) -> nn.Tensor:
             return x + np.asarray(self.weight)
 
-    with pytest.raises(ValueError, match=r"in an export it has no elements"):
+    with pytest.raises(ValueError, match=r"in an export a tensor has no elements"):
         Baked().export_tvm(SPEC)
 
 

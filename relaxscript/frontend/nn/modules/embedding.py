@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from relaxscript.frontend.nn import op
 from relaxscript.frontend.nn.module import Module
-from relaxscript.frontend.nn.tensor import Parameter, Tensor
+from relaxscript.frontend.nn.parameter import Parameter
+from relaxscript.frontend.nn.tensor import Tensor
 from relaxscript.frontend.nn.trace import model_error
 
 from .activation import SiLU

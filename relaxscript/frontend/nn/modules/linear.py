@@ -8,7 +8,8 @@ from typing import Any
 
 from relaxscript.frontend.nn import op
 from relaxscript.frontend.nn.module import Module
-from relaxscript.frontend.nn.tensor import Parameter, Tensor
+from relaxscript.frontend.nn.parameter import Parameter
+from relaxscript.frontend.nn.tensor import Tensor
 
 __all__ = ["Linear", "MultiLinear"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from relaxscript.frontend.nn import op
 from relaxscript.frontend.nn.module import Module
-from relaxscript.frontend.nn.tensor import Parameter, Tensor
+from relaxscript.frontend.nn.parameter import Parameter
+from relaxscript.frontend.nn.tensor import Tensor
 
 __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 

@@ -37,7 +37,7 @@ def tensor_expr_op(
             help="`nn.op.tensor_ir_op` takes PrimFuncs",
         )
     call = builder.call_te(
-        tensor_expr_func, *expression(list(args)), primfunc_name_hint=name_hint,
+        tensor_expr_func, *expression(_listed(args)), primfunc_name_hint=name_hint,
         primfunc_attrs=attrs,
     )  # fmt: skip
     return wrap_nested(call, name_hint)

@@ -89,7 +89,7 @@ def test_two_tensors_in_one_index():
     def f(x: R.Tensor((4, 3), "float32"), i: R.Tensor((2,), "int64")):
         return x[i, i]
         #           ^ error: RX0208 only one tensor is allowed in an index
-        #             help: take along one axis after the other: `R.take(x, index, axis)`
+        #             help: take along one axis after another: `R.take(x, index, axis)`
         #        - label: the first one
 
 
