@@ -21,6 +21,7 @@ Source: TVM `relax.frontend.nn`.
 from __future__ import annotations
 
 from . import init, modules, op, spec
+from .call_mistakes import tell_constructors as _tell_constructors
 from .default_dtype import get_default_dtype, set_default_dtype
 from .effect import Effect
 from .exporter import Exporter
@@ -39,3 +40,7 @@ __all__ = [
     "add_extern", "get_default_dtype", "init", "modules", "op", "set_default_dtype", "spec",
     *modules.__all__, *op.__all__,
 ]  # fmt: skip
+
+_tell_constructors([getattr(modules, name) for name in modules.__all__], "nn")
+_tell_constructors([ModuleDict, ModuleList, ObjectModule, Parameter, SourceModule], "nn")
+_tell_constructors([spec.Int, spec.Object, spec.Tensor, spec.Tuple], "nn.spec")

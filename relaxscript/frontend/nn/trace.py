@@ -29,7 +29,7 @@ from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans, caller_span, innermost_span
 from relaxscript.ir.relax import Expr, Var
 
-__all__ = ["Trace", "bind_value", "model_error", "run_module"]
+__all__ = ["Trace", "at_users_line", "bind_value", "model_error", "run_module"]
 
 __tracebackhide__ = is_user_error
 
@@ -133,17 +133,24 @@ def run_module(module: Any, method: Callable[..., Any], args: Any, kwargs: Any) 
         raise _placed(misfit, trace, module) from None
 
 
+def at_users_line(
+    error: DiagnosticError | UnplacedError, callee: str = "the function"
+) -> tuple[Diagnostic, ...]:
+    """Mistakes at the innermost line of the user's; `callee` where they name no function."""
+    diagnostics = error.diagnostics if isinstance(error, DiagnosticError) else ()
+    if diagnostics and diagnostics[0].span is not None:
+        return diagnostics
+    span, said = innermost_span(error) or caller_span(), unplaced_error(error)
+    if said is None:
+        return (replace(diagnostics[0], span=span), *diagnostics[1:])
+    named = diagnostics[0].message if diagnostics else None
+    placed = said.diagnostic(said.callee or callee, span, {})
+    return (replace(placed, message=named or placed.message), *diagnostics[1:])
+
+
 def _placed(error: DiagnosticError | UnplacedError, trace: Trace, module: Any) -> DiagnosticError:
     """A mistake with the user's line, and the innermost module in which it was made."""
-    diagnostics = error.diagnostics if isinstance(error, DiagnosticError) else ()
-    if not diagnostics or diagnostics[0].span is None:
-        said = unplaced_error(error)
-        if said is not None:
-            callee = said.callee or "the function"
-            named = diagnostics[0].message if diagnostics else None
-            placed = said.diagnostic(callee, innermost_span(error) or caller_span(), {})
-            placed = replace(placed, message=named or placed.message)
-            diagnostics = (placed, *diagnostics[1:])
+    diagnostics = at_users_line(error)
     notes = (*diagnostics[0].notes, *_whereabouts(trace, module))
     made = DiagnosticError((replace(diagnostics[0], notes=notes), *diagnostics[1:]))
     made.has_module = True  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ Source: TVM `relax.frontend.nn.op`.
 
 from __future__ import annotations
 
+from relaxscript.frontend.nn.call_mistakes import tells_arguments as _tells_arguments
 from relaxscript.frontend.nn.tensor import wrap_nested
 
 from . import (
@@ -50,3 +51,6 @@ __all__ = [
     *image.__all__, *manipulate.__all__, *normalization.__all__, *sampling.__all__,
     *sorting.__all__, *statistical.__all__, *unary.__all__,
 ]  # fmt: skip
+
+for _name in __all__:
+    globals()[_name] = _tells_arguments(f"nn.op.{_name}")(globals()[_name])

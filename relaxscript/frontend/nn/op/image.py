@@ -72,6 +72,11 @@ def _sizes(x: Tensor, size: Any, factor: Any, recompute: bool | None, layout: st
         )
     if factor is None:
         return size
+    if x.ndim not in (-1, len(layout)):
+        raise model_error(
+            f"`interpolate` takes images with the axes {layout!r}, this one has rank {x.ndim}",
+            help="write `data_layout=`, or give it axes: `nn.op.unsqueeze(x, dim)`",
+        )
     axes = [axis for axis, letter in enumerate(layout) if letter not in "NC"]
     factors = list(factor) if isinstance(factor, Sequence) else [factor] * len(axes)
     if len(factors) != len(axes):

@@ -155,6 +155,7 @@ def test_operands_that_do_not_fit_are_refused_as_the_operators_refuse_them():
         (lambda x: op.concat(x, 0), "RX0201", "`R.concat` cannot take these operands"),
         (lambda x: op.concat(None, 0), "RX0201", "`R.concat` cannot take these operands"),
         (lambda x: op.tensor_expr_op(3, "f", [x]), "RX0711", "`f` is called as a function of te"),
+        (lambda x: op.interpolate(x[0], scale_factor=2), "RX0711", "`interpolate` takes images wi"),
     ],
 )
 def test_what_is_no_operand_is_refused(function: Callable[..., Any], code: str, message: str):
