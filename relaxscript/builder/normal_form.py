@@ -172,7 +172,7 @@ class Normalizer(ScopeStack):
             self._define_shape_vars(binding.struct_info)
 
     def _append(self, binding: Binding) -> None:
-        scope = self.current_scope
+        scope = self._scopes[-1] if self._scopes else self.current_scope
         scope.bindings.append(binding)
         scope.vars.append(binding.var)
         self._log.append(binding)
@@ -259,19 +259,25 @@ class Normalizer(ScopeStack):
                     call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
             self.writes_in_place = self.writes_in_place or writes_in_place(call)
-        else:
+        elif self._requires_purity():
             # What is no function is refused as that when the call is typed.
             callee = self.struct_info(op)
             pure = not isinstance(callee, FuncStructInfo) or is_pure_callee(callee)
+        else:
+            pure = True  # or not: to find out would cost as much as all the rest
         if not pure:
             self._check_purity(call)
         return call
 
-    def _check_purity(self, call: Call) -> None:
-        if not self.check_well_formed:
-            return
+    def _requires_purity(self) -> bool:
+        """True where no impure call may be."""
         in_dataflow = self.current_block_is_dataflow()
-        if in_dataflow or (self._frames and self._frames[-1].checks_purity):
+        in_pure = bool(self._frames) and self._frames[-1].checks_purity
+        return self.check_well_formed and (in_dataflow or in_pure)
+
+    def _check_purity(self, call: Call) -> None:
+        if self._requires_purity():
+            in_dataflow = self.current_block_is_dataflow()
             code, message, help = impurity(call, in_dataflow, self.context)
             raise OperandError("callee", "has side effects", code=code, help=help, message=message)
 

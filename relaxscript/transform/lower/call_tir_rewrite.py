@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from operator import is_
+from typing import NamedTuple
 
 from relaxscript.arith import YES
 from relaxscript.builder import ExprMutator
@@ -23,12 +24,14 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     MatchCast,
+    Op,
     PrimValue,
     ShapeExpr,
     StringImm,
     Tuple,
     TupleGetItem,
     Var,
+    VarBinding,
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
@@ -97,6 +100,18 @@ class CallTIRRewrite(FunctionPass):
         return _ResultAllocator(mod).function(func)
 
 
+class _Kernel(NamedTuple):
+    """A PrimFunc as its calls see it: a look at it for each call would cost as much as the rest.
+
+    Calls of one that `is_typed` are: it takes tensors and numbers, and no pointers. `takes_tensor`
+    has an item for each parameter, `scalars` the dtypes of the others.
+    """
+
+    is_typed: bool
+    takes_tensor: tuple[bool, ...]
+    scalars: tuple[DataType, ...]
+
+
 class _ResultAllocator(ExprMutator):
     """Allocates what destination-passing calls write into, and calls the functions themselves."""
 
@@ -104,14 +119,21 @@ class _ResultAllocator(ExprMutator):
         {call_tir.name, call_tir_with_grad.name, call_tir_inplace.name, call_dps_packed.name}
     )
 
+    def __init__(self, mod: IRModule) -> None:
+        super().__init__(mod)
+        self._kernels: dict[Expr, _Kernel | None] = {}
+
     def binding(self, binding: Binding) -> None:
-        value: Expr | None = None
-        if not self.builder.current_block_is_dataflow():
-            match binding.value:
-                case Call(op=call_tir.op | call_tir_with_grad.op | call_tir_inplace.op) as call:
-                    value = self._kernel_call(call, binding.span)
-                case Call(op=call_dps_packed.op) as call:
-                    value = self._packed_call(call, binding.span)
+        value, call = None, binding.value
+        if (
+            isinstance(call, Call)
+            and isinstance(call.op, Op)
+            and call.op.name in self.operators
+            and not self.builder.current_block_is_dataflow()
+        ):
+            is_packed = call.op.name == call_dps_packed.name
+            write_out = self._packed_call if is_packed else self._kernel_call
+            value = write_out(call, binding.span)
         if value is None:
             self.keep(binding)
         elif isinstance(binding, MatchCast):
@@ -124,16 +146,18 @@ class _ResultAllocator(ExprMutator):
     def _kernel_call(self, call: Call, span: Span | None) -> Expr | None:
         """The call of a PrimFunc written out; its value, None where it stays as it is."""
         callee, held, *rest = call.args
-        func = self.mod[callee] if isinstance(callee, GlobalVar) and callee in self.mod else None
-        given = self._fields(held)
-        if func is None:
-            self.builder.struct_info(callee)  # which refuses what the module has not
-        if not isinstance(func, PrimFunc) or given is None:
+        kernel, given = self._kernel(callee), self._fields(held)
+        if kernel is None or given is None:
             return None
-        results, indices = result_struct_infos(_result_info(call)), _indices(call)
+        info = _result_info(call)
+        results = result_struct_infos(info)
+        indices = _indices(call, results)
         new = [result for index, result in zip(indices, results) if index == NEW]
+        known = self.builder.context.struct_info
+        numbers = [arg for arg in given if isinstance(known(arg), PrimStructInfo)]
+        tensors = len(given) + len(new) - len(numbers)
         integers = self._integers(rest)
-        scalars = self._scalars(func, given, integers, len(given) + len(new))
+        scalars = self._scalars(kernel, numbers, integers, tensors)
         if scalars is not None:
             self._match_integers(rest, integers or (), span)
         fitting = list(given)
@@ -145,34 +169,56 @@ class _ResultAllocator(ExprMutator):
             if not made and all(map(is_, fitting, given)):
                 return None
             return _inplace_call(call, callee, (*fitting, *made), tuple(rest), indices)
-        buffers = iter([*(a for a in fitting if not self._is_number(a)), *made])
-        others = iter(scalars)
-        args = [next(buffers if p in func.buffer_map else others) for p in func.params]
-        self.emit(Call.make(callee, tuple(args), span=call.span), "_", span)
-        tensors = in_their_places(made, fitting, indices)
-        return _assemble(_result_info(call), iter(tensors), call.span)
+        args = [*fitting, *made]
+        if scalars:
+            buffers = iter([*(a for a in fitting if not isinstance(known(a), PrimStructInfo)), *made])
+            others = iter(scalars)
+            args = [next(buffers if tensor else others) for tensor in kernel.takes_tensor]
+        done = Call.make(callee, tuple(args), span=call.span)
+        if scalars or not isinstance(held, Tuple):
+            self.emit(done, "_", span)
+        else:
+            self._emit_normal(done, self._derive_struct_info(done, span), "_", span)
+        return _assemble(info, iter(in_their_places(made, fitting, indices)), call.span)
+
+    def _kernel(self, callee: Expr) -> _Kernel | None:
+        """The PrimFunc of the module that a callee is; None where it is none."""
+        if callee in self._kernels:
+            return self._kernels[callee]
+        func = self.mod[callee] if isinstance(callee, GlobalVar) and callee in self.mod else None
+        if func is None:
+            self.builder.struct_info(callee)  # which refuses what the module has not
+        kernel = None
+        if isinstance(func, PrimFunc):
+            takes_tensor = tuple([param in func.buffer_map for param in func.params])
+            scalars = tuple([p.dtype for p in func.params if p not in func.buffer_map])
+            is_typed = all(dtype.kind != "handle" for dtype in scalars)
+            kernel = _Kernel(is_typed, takes_tensor, scalars)
+        self._kernels[callee] = kernel
+        return kernel
 
     def _scalars(
-        self, func: PrimFunc, given: Sequence[Expr], integers: Sequence[PrimExpr] | None, count: int
+        self,
+        kernel: _Kernel,
+        numbers: Sequence[Expr],
+        integers: Sequence[PrimExpr] | None,
+        tensors: int,
     ) -> list[Expr] | None:
         """The scalar arguments of a direct call, None where only the kernel can check them.
 
-        `count` is the number of tensors and numbers, those that are to be allocated among them.
+        `numbers` are those among the arguments. `tensors` is the number of the others, and of those
+        that are to be allocated.
         """
-        scalars = [p.dtype for p in func.params if p not in func.buffer_map]
-        numbers: list[Expr | PrimExpr] = [a for a in given if self._is_number(a)]
-        if integers is None or not _is_typed(func) or count - len(numbers) != len(func.buffer_map):
+        dtypes = kernel.scalars
+        if integers is None or not kernel.is_typed:
             return None
-        wanted = [
-            self._convert_number(e, dtype) for e, dtype in zip([*numbers, *integers], scalars)
-        ]
+        if tensors + len(dtypes) != len(kernel.takes_tensor):
+            return None
+        wanted = [self._convert_number(e, dtype) for e, dtype in zip([*numbers, *integers], dtypes)]
         placed = [_operand(e) for e in wanted if e is not None]
-        if len(placed) != len(scalars) or len(numbers) + len(integers) != len(scalars):
+        if len(placed) != len(dtypes) or len(numbers) + len(integers) != len(dtypes):
             return None
         return placed
-
-    def _is_number(self, arg: Expr) -> bool:
-        return isinstance(self.builder.struct_info(arg), PrimStructInfo)
 
     def _integers(self, tir_vars: Sequence[Expr]) -> Sequence[PrimExpr] | None:
         """The integers of a shape: new variables for those that are known only when it runs."""
@@ -263,7 +309,9 @@ class _ResultAllocator(ExprMutator):
             alloc = Call.make(builtin.alloc_tensor.op, args, span=call.span)
             if info.dims is not None and info.vdevice is None:
                 remember_struct_info(alloc, info)  # what would be derived again
-            tensor = self.emit(alloc, "alloc", call.span)
+                tensor = self._emit_normal(alloc, info, "alloc", call.span)
+            else:
+                tensor = self.emit(alloc, "alloc", call.span)
             place = device_of(info.vdevice)
             if place is not None and not place.is_host:
                 attrs = Attrs({"dst_vdevice": info.vdevice})
@@ -272,10 +320,15 @@ class _ResultAllocator(ExprMutator):
             made.append(tensor)
         return made
 
+    def _emit_normal(self, call: Call, info: StructInfo, name: str, span: Span | None) -> Var:
+        """As `emit`, of a call of leaves that is known to be `info`, in no dataflow block.
 
-def _is_typed(func: PrimFunc) -> bool:
-    """True if calls of a PrimFunc are typed: it takes tensors and numbers, and no pointers."""
-    return all(p in func.buffer_map or p.dtype.kind != "handle" for p in func.params)
+        To look at its operands again would be a tenth of what the pass costs.
+        """
+        self.changed = True
+        var = Var.make(name, info)
+        self.keep(VarBinding.make(var, call, span=span))
+        return var
 
 
 def _operand(arg: Expr | PrimExpr) -> Expr:
@@ -298,11 +351,11 @@ def _inplace_call(
     return Call.make(call_tir_inplace.op, args, attrs, call.sinfo_args, span=call.span)
 
 
-def _indices(call: Call) -> tuple[int, ...]:
+def _indices(call: Call, results: Sequence[StructInfo]) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
     if call.op == call_tir_inplace.op:
         return inplace_indices(call)
-    return (NEW,) * len(result_struct_infos(_result_info(call)))
+    return (NEW,) * len(results)
 
 
 def _result_info(call: Call) -> StructInfo:
