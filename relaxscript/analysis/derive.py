@@ -47,6 +47,7 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    are_of_same_numbers,
     default_derive,
 )
 from relaxscript.ir.tir import PrimFunc
@@ -290,7 +291,7 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
     params = callee.params or ()
     check_argument_count(callee, len(expr.args))
     arguments = [context.struct_info(a) for a in expr.args]
-    if all(map(_is_same_tensor, arguments, params)):
+    if all(map(are_of_same_numbers, arguments, params)):
         # So it is for most calls of PrimFuncs; to find that out below costs four times as much.
         return _in_scope(callee.ret, callee, {}, context)
     # What is in scope has its value: only the function's own variables stand for the arguments'.
@@ -329,21 +330,6 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
     if result is not callee.ret:
         _require_placements(result)
     return _in_scope(result, callee, mapping, context)
-
-
-def _is_same_tensor(argument: StructInfo, param: StructInfo) -> bool:
-    """True if both are tensors of the same numbers, dtype and device, without any variable."""
-    if type(argument) is not TensorStructInfo or type(param) is not TensorStructInfo:
-        return False
-    mine, theirs = argument.dims, param.dims
-    if argument.dtype is not param.dtype or argument.vdevice is not param.vdevice:
-        return False
-    if mine is None or theirs is None or len(mine) != len(theirs):
-        return False
-    for x, y in zip(mine, theirs):
-        if type(x) is not IntImm or type(y) is not IntImm or x.value != y.value:
-            return False
-    return True
 
 
 def _require_placements(result: StructInfo) -> None:

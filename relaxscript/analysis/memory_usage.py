@@ -5,13 +5,14 @@ Source: TVM `relax.analysis.estimate_memory_usage`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
 from relaxscript.errors import quantity
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import IntImm, PrimExpr, const
+from relaxscript.ir.prim import INT64, IntImm, PrimExpr, const
 from relaxscript.ir.relax import Call, DataTypeImm, Expr, Function
 from relaxscript.ir.struct_info import ShapeStructInfo
 from relaxscript.ir.walk import compounds
@@ -22,6 +23,9 @@ from .struct_infos import require_type
 
 __all__ = ["bytes_of_tensor", "estimate_memory_usage"]
 
+# With fewer elements than these, no product of sizes leaves int64.
+_MOST = 1 << 56
+
 
 def bytes_of_tensor(shape: Expr, dtype: Expr, context: Context) -> PrimExpr | None:
     """The bytes of a tensor of a shape and a dtype, None where one of them is not known."""
@@ -30,7 +34,11 @@ def bytes_of_tensor(shape: Expr, dtype: Expr, context: Context) -> PrimExpr | No
         return None
     if not isinstance(dtype, DataTypeImm):
         return None
-    size: PrimExpr = const(dtype.value.itemsize, "int64")
+    if all(isinstance(dim, IntImm) and dim.dtype is INT64 for dim in info.values):
+        count = math.prod([dim.value for dim in info.values])  # type: ignore[attr-defined]
+        if 0 < count < _MOST:  # as it is for most: products of numbers need no arithmetic of ours
+            return const(count * dtype.value.itemsize, INT64)
+    size: PrimExpr = const(dtype.value.itemsize, INT64)
     for dim in info.values:
         size = size * dim
     return simplify(size)

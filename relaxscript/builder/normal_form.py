@@ -259,24 +259,15 @@ class Normalizer(ScopeStack):
                     call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
             self.writes_in_place = self.writes_in_place or writes_in_place(call)
-        elif self._requires_purity():
-            # What is no function is refused as that when the call is typed.
-            callee = self.struct_info(op)
-            pure = not isinstance(callee, FuncStructInfo) or is_pure_callee(callee)
         else:
-            pure = True  # or not: to find out would cost as much as all the rest
+            # To look the callee up where nobody asks would cost as much as all the rest.
+            pure = not _requires_purity(self) or _is_pure(self, op)
         if not pure:
             self._check_purity(call)
         return call
 
-    def _requires_purity(self) -> bool:
-        """True where no impure call may be."""
-        in_dataflow = self.current_block_is_dataflow()
-        in_pure = bool(self._frames) and self._frames[-1].checks_purity
-        return self.check_well_formed and (in_dataflow or in_pure)
-
     def _check_purity(self, call: Call) -> None:
-        if self._requires_purity():
+        if _requires_purity(self):
             in_dataflow = self.current_block_is_dataflow()
             code, message, help = impurity(call, in_dataflow, self.context)
             raise OperandError("callee", "has side effects", code=code, help=help, message=message)
@@ -382,6 +373,18 @@ def is_left_to_run_time(
     facts, scope = builder.context.facts, builder.context.shape_scope or ()
     answers = (check_compatibility(info, declared, facts, in_scope=scope) for info in infos)
     return all(answer is UNKNOWN for answer in answers)
+
+
+def _is_pure(builder: Normalizer, op: Expr) -> bool:
+    """True for callees without side effects, and for what is refused when the call is typed."""
+    callee = builder.struct_info(op)
+    return not isinstance(callee, FuncStructInfo) or is_pure_callee(callee)
+
+
+def _requires_purity(builder: Normalizer) -> bool:
+    """True where no impure call may be."""
+    in_pure = bool(builder._frames) and builder._frames[-1].checks_purity
+    return builder.check_well_formed and (in_pure or builder.current_block_is_dataflow())
 
 
 def is_simple(expr: Expr) -> bool:

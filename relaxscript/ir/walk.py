@@ -163,7 +163,7 @@ def rewrite(root: N, step: Step) -> N:
     """
     done: dict[int, Node] = {}
     for node in post_order(root):
-        rebuilt = _rebuild(node, done)
+        rebuilt = _rebuild(node, done, _inner_fields(type(node)))
         replacement = step(rebuilt)
         done[id(node)] = rebuilt if replacement is None else replacement
     return cast(N, done[id(root)])
@@ -179,7 +179,7 @@ def rewrite_top_down(root: N, step: Step) -> N:
     while stack:
         node, ready = stack.pop()
         if ready:
-            done[id(node)] = _rebuild(node, done)
+            done[id(node)] = _rebuild(node, done, _inner_fields(type(node)))
         elif id(node) not in done:
             replacement = step(node)
             if replacement is not None:
@@ -197,18 +197,14 @@ def rewrite_compounds(root: R, step: Step) -> R:
     """
     done: dict[int, Node] = {}
     for node in reversed(list(compounds(root))):
-        if isinstance(node, (relax.Call, relax.Tuple, relax.TupleGetItem)):
+        if node.__class__ in (relax.Call, relax.Tuple, relax.TupleGetItem):
             continue
-        changes: dict[str, Any] = {}
-        for name in _HOLDS.get(type(node), ()):
-            value = getattr(node, name)
-            new = _replace_parts(value, done)
-            if new is not value:
-                changes[name] = new
-        rebuilt = node.replace(**changes) if changes else node
+        rebuilt = _rebuild(node, done, _HOLDS.get(type(node), ()))
         replacement = step(rebuilt)
-        done[id(node)] = rebuilt if replacement is None else replacement
-    return cast(R, done[id(root)])
+        made = rebuilt if replacement is None else replacement
+        if made is not node:
+            done[id(node)] = made
+    return cast(R, done.get(id(root), root))
 
 
 _HOLDS: dict[type[Node], tuple[str, ...]] = {
@@ -222,9 +218,9 @@ _HOLDS: dict[type[Node], tuple[str, ...]] = {
 }
 
 
-def _rebuild(node: Node, done: dict[int, Node]) -> Node:
+def _rebuild(node: Node, done: dict[int, Node], fields: tuple[str, ...]) -> Node:
     changes: dict[str, Any] = {}
-    for name in _inner_fields(type(node)):
+    for name in fields:
         value = getattr(node, name)
         new = _replace_parts(value, done)
         if new is not value:
@@ -237,7 +233,7 @@ def _replace_parts(value: Any, done: dict[int, Node]) -> Any:
         return done.get(id(value), value)
     if value.__class__ is tuple:
         items = [_replace_parts(item, done) for item in value]
-        return tuple(items) if any(a is not b for a, b in zip(items, value)) else value
+        return value if all(map(operator.is_, items, value)) else tuple(items)
     if isinstance(value, Mapping):
         pairs = [(_replace_parts(k, done), _replace_parts(v, done)) for k, v in value.items()]
         if all(k is k0 and v is v0 for (k, v), (k0, v0) in zip(pairs, value.items())):
@@ -393,7 +389,7 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
     if isinstance(expr, relax.Call):
         if any(map(has_variable_shape, expr.sinfo_args)):
             return _relax_variables(expr)
-        pending = [*reversed(expr.args), expr.op]
+        pending = [expr.op, *expr.args][::-1]
     seen: set[int] = set()
     while pending:
         leaf = pending.pop()
@@ -401,10 +397,12 @@ def mentioned(expr: relax.Expr) -> list[relax.Var]:
             if has_variable_shape(leaf.struct_info):
                 return _relax_variables(expr)
             found[leaf] = None
-        elif leaf.__class__ in (relax.Tuple, relax.TupleGetItem):
+        elif isinstance(leaf, relax.TupleGetItem):
+            pending.append(leaf.tuple_value)
+        elif isinstance(leaf, relax.Tuple):
             if id(leaf) not in seen:
                 seen.add(id(leaf))
-                pending.extend(cast(list[relax.Expr], children(leaf)[::-1]))
+                pending += leaf.fields[::-1]
         elif leaf.__class__ not in _LEAVES:
             return _relax_variables(expr)
     return list(found)

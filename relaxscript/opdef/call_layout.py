@@ -92,10 +92,11 @@ class CallLayout:
 
     def split(self, operator: Operator, call: Call) -> dict[str, Any]:
         """The operands of a call; raises `ArgumentError` for a wrong number of them."""
-        self._check_count(operator, len(call.args))
+        self.check_count(operator, len(call.args))
         return {p.name: self._given(p, index, call) for index, p in enumerate(self.operands)}
 
-    def _check_count(self, operator: Operator, count: int) -> None:
+    def check_count(self, operator: Operator, count: int) -> None:
+        """Raise `ArgumentError` for a number of operands that no call has."""
         if self._least <= count <= self._most:
             return
         callee = f"R.{operator.script_name}"
@@ -133,7 +134,7 @@ class CallLayout:
         A StructInfo of the wanted kind, None for an operand left out, a tuple for several, a callee
         itself.
         """
-        self._check_count(operator, len(call.args))
+        self.check_count(operator, len(call.args))
         return [_info(p, self._given(p, index, call), context) for p, index in self._in_signature]
 
     def _given(self, parameter: Parameter, index: int, call: Call) -> Any:

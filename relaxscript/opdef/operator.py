@@ -398,7 +398,7 @@ class Operator:
         rule = self.rules.get("normalize")
         if rule is None:
             return call
-        self._layout.split(self, call)  # a call by hand may have too few operands
+        self._layout.check_count(self, len(call.args))  # one by hand may have too few operands
         normal: Call = rule(call)
         return normal
 
@@ -440,7 +440,7 @@ class Operator:
         of_call, rule = self.rules.get("infer_call"), self.rules.get("infer")
         found: StructInfo
         if of_call is not None:
-            self._layout.split(self, call)
+            self._layout.check_count(self, len(call.args))
             found = of_call(context, call)
         elif rule is not None:
             infos = self.operand_infos(call, context)

@@ -171,7 +171,9 @@ class _ResultAllocator(ExprMutator):
             return _inplace_call(call, callee, (*fitting, *made), tuple(rest), indices)
         args = [*fitting, *made]
         if scalars:
-            buffers = iter([*(a for a in fitting if not isinstance(known(a), PrimStructInfo)), *made])
+            buffers = iter(
+                [*(a for a in fitting if not isinstance(known(a), PrimStructInfo)), *made]
+            )
             others = iter(scalars)
             args = [next(buffers if tensor else others) for tensor in kernel.takes_tensor]
         done = Call.make(callee, tuple(args), span=call.span)
@@ -214,9 +216,10 @@ class _ResultAllocator(ExprMutator):
             return None
         if tensors + len(dtypes) != len(kernel.takes_tensor):
             return None
-        wanted = [self._convert_number(e, dtype) for e, dtype in zip([*numbers, *integers], dtypes)]
+        given: list[Expr | PrimExpr] = [*numbers, *integers]
+        wanted = [self._convert_number(e, dtype) for e, dtype in zip(given, dtypes)]
         placed = [_operand(e) for e in wanted if e is not None]
-        if len(placed) != len(dtypes) or len(numbers) + len(integers) != len(dtypes):
+        if len(placed) != len(dtypes) or len(given) != len(dtypes):
             return None
         return placed
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from relaxscript.arith import YES, prove_equal
 from relaxscript.builder import BlockBuilder, ExprMutator
@@ -28,7 +29,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import PrimStructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import compounds, mentioned
+from relaxscript.ir.walk import compounds
 from relaxscript.op import Trait, lookup
 from relaxscript.op.calls import call_tir
 from relaxscript.op.inplace import call_tir_inplace
@@ -39,7 +40,7 @@ from relaxscript.transform.pass_infra.passes import ModulePass
 
 from .inplace_prim_func import write_in_place
 from .kernels import Kernels
-from .liveness import Lifetimes, bindings_of
+from .liveness import Lifetimes
 
 __all__ = ["DataflowUseInplaceCalls", "InplaceCalls"]
 
@@ -108,20 +109,19 @@ def _ending_operands(func: Function, kernels: Kernels) -> dict[Var, set[Var]]:
         lifetimes = Lifetimes(node, kernels)
         last = lifetimes.last_uses(lifetimes.homes())
         others = lifetimes.lasting() | {lifetimes.group(var) for var in lifetimes.handed_on}
-        for seq in lifetimes.seqs:
-            for binding in bindings_of(seq):
-                if not isinstance(binding.value, Call):
-                    continue
-                roots = {var: lifetimes.group(var) for var in mentioned(binding.value)}
-                # What may be there by another name as well is read when it has been written.
-                names = Counter(roots.values())
-                ending = {
-                    var
-                    for var, root in roots.items()
-                    if last.get(root) is binding.var and names[root] == 1 and root not in others
-                }
-                if ending:
-                    found[binding.var] = ending
+        for _, binding, used in lifetimes.uses:
+            if not isinstance(binding.value, Call):
+                continue
+            roots = [lifetimes.group(var) for var in used]
+            # What may be there by another name as well is read when it has been written.
+            names = Counter(roots) if len(set(roots)) < len(roots) else {}
+            ending = {
+                var
+                for var, root in zip(used, roots)
+                if last.get(root) is binding.var and names.get(root, 1) == 1 and root not in others
+            }
+            if ending:
+                found[binding.var] = ending
     return found
 
 
@@ -145,9 +145,18 @@ class _InplaceWriter(ExprMutator):
             match binding:
                 case VarBinding(value=Call() as call):
                     for made in self.calls.find(call, ending):
-                        self.rebind(binding, made)
+                        # Its operands are leaves, as those of `call` are: nobody looks at them.
+                        self.changed = True
+                        self.keep(VarBinding.make(binding.var, made, span=binding.span))
                         return
         super().binding(binding)
+
+
+class _InPlace(NamedTuple):
+    """A PrimFunc that writes in place, and the attributes of its calls, which share them."""
+
+    name: GlobalVar
+    attrs: Attrs
 
 
 class InplaceCalls:
@@ -162,7 +171,7 @@ class InplaceCalls:
         # What operators become, of which only some are used.
         self._scratch = BlockBuilder(builder.get().clone())
         self._operators = OperatorFunctions(self._scratch)
-        self._made: dict[tuple[GlobalVar, tuple[int, ...]], GlobalVar | None] = {}
+        self._made: dict[tuple[GlobalVar, tuple[int, ...]], _InPlace | None] = {}
 
     def find(self, call: Call, operands: Container[Expr]) -> Iterator[Call]:
         """The calls that write their result into one of `operands`, the first one first."""
@@ -193,28 +202,29 @@ class InplaceCalls:
     def _write(self, call: Call, arg: Expr) -> Call | None:
         """A call of a PrimFunc that writes its result into `arg`, None where it cannot."""
         callee, held, *rest = call.args
-        module = self._scratch.context.module  # as it is: a copy for each call would cost much
-        known = module is not None and isinstance(callee, GlobalVar) and callee in module
-        func = module[callee] if known else None  # type: ignore[index]
-        if not isinstance(func, PrimFunc) or not isinstance(held, Tuple):
+        if not isinstance(callee, GlobalVar) or not isinstance(held, Tuple):
             return None
-        assert isinstance(callee, GlobalVar)
-        places = tuple(k for k, given in enumerate(held.fields) if given is arg)
+        places = tuple([k for k, given in enumerate(held.fields) if given is arg])
         if not places:
             return None
-        if (callee, places) not in self._made:
-            self._made[callee, places] = self._make(callee, func, held.fields, places)
-        made = self._made[callee, places]
+        key = (callee, places)
+        if key not in self._made:
+            self._made[key] = self._make(callee, held.fields, places)
+        made = self._made[key]
         if made is None:
             return None
-        fields = tuple(g for k, g in enumerate(held.fields) if k not in places[1:])
-        attrs = Attrs({"inplace_indices": (places[0],)})
-        args = (made, Tuple.make(fields), *rest)
-        return Call.make(call_tir_inplace.op, args, attrs, call.sinfo_args, span=call.span)
+        if len(places) > 1:
+            held = Tuple.make(tuple([g for k, g in enumerate(held.fields) if k not in places[1:]]))
+        args = (made.name, held, *rest)
+        return Call.make(call_tir_inplace.op, args, made.attrs, call.sinfo_args, span=call.span)
 
     def _make(
-        self, name: GlobalVar, func: PrimFunc, args: Sequence[Expr], places: Sequence[int]
-    ) -> GlobalVar | None:
+        self, name: GlobalVar, args: Sequence[Expr], places: Sequence[int]
+    ) -> _InPlace | None:
+        module = self._scratch.context.module  # as it is: a copy for each call would cost much
+        func = module[name] if module is not None and name in module else None
+        if not isinstance(func, PrimFunc):
+            return None
         info = self._scratch.struct_info
         tensors = [k for k, arg in enumerate(args) if not isinstance(info(arg), PrimStructInfo)]
         params = [param for param in func.params if param in func.buffer_map]
@@ -222,7 +232,10 @@ class InplaceCalls:
             return None
         operands = [params[tensors.index(place)] for place in places]
         made = write_in_place(func, operands, params[-1])
-        return None if made is None else self.builder.add_func(made, f"{name.name_hint}_inplace")
+        if made is None:
+            return None
+        added = self.builder.add_func(made, f"{name.name_hint}_inplace")
+        return _InPlace(added, Attrs({"inplace_indices": (places[0],)}))
 
 
 def is_alike(given: object, result: object) -> bool:
@@ -234,9 +247,11 @@ def is_alike(given: object, result: object) -> bool:
     dims, others = given.dims, result.dims
     if dims is None or others is None or len(dims) != len(others):
         return False
+    if given is result:
+        return True
     same = given.vdevice is result.vdevice or (
         given.vdevice is not None
         and result.vdevice is not None
         and structural_equal(given.vdevice, result.vdevice)
     )
-    return same and all(prove_equal(a, b) is YES for a, b in zip(dims, others))
+    return same and all(a is b or prove_equal(a, b) is YES for a, b in zip(dims, others))

@@ -19,14 +19,19 @@ class Kernels:
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
+        self._found: dict[Expr, PrimFunc | None] = {}
         self._hands_on: dict[PrimFunc, bool] = {}
         self._overwritten: dict[PrimFunc, frozenset[int]] = {}
 
     def find(self, callee: Expr) -> PrimFunc | None:
         """The PrimFunc that a callee is; None where it is none of the module."""
-        known = isinstance(callee, GlobalVar) and callee in self._module
-        func = self._module[callee] if known else None  # type: ignore[index]
-        return func if isinstance(func, PrimFunc) else None
+        if not isinstance(callee, GlobalVar):
+            return None
+        if callee not in self._found:
+            known = callee in self._module
+            func = self._module[callee] if known else None
+            self._found[callee] = func if isinstance(func, PrimFunc) else None
+        return self._found[callee]
 
     def hands_on(self, callee: Expr) -> bool:
         """True if a callee may give its arguments' memory to somebody, who may keep it."""
@@ -43,7 +48,8 @@ class Kernels:
         It is one of `args` once, so that the callee reads it by no other name.
         """
         func = self.find(callee)
-        if func is None or sum(other is arg for other in args) != 1:
+        positions = [i for i, other in enumerate(args) if other is arg]
+        if func is None or len(positions) != 1:
             return False
         if func not in self._overwritten:
             buffers = overwritten_buffers(func)
@@ -51,7 +57,7 @@ class Kernels:
             self._overwritten[func] = frozenset(
                 i for i, param in places if func.buffer_map.get(param) in buffers
             )
-        return next(i for i, other in enumerate(args) if other is arg) in self._overwritten[func]
+        return positions[0] in self._overwritten[func]
 
 
 def _gives_memory(node: object) -> bool:

@@ -76,8 +76,10 @@ class KillAfterLastUse(FunctionPass):
             written: list[Binding] = []
             for binding in node.bindings:
                 written.append(binding)
+                if binding.var not in ends:
+                    continue
                 # What is cut out of a storage goes before it, another name before the first.
-                ending = ends.get(binding.var, [])[::-1]
+                ending = ends[binding.var][::-1]
                 for var in sorted(ending, key=lambda v: killers[v] is memory.kill_storage):
                     kill = Call.make(killers[var].op, (var,), span=binding.span)
                     written.append(VarBinding.make(Var.make("_", _UNIT), kill, span=binding.span))

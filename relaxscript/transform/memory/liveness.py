@@ -7,7 +7,7 @@ alive, not the other way round. Start at `ends_of_lifetimes`, or at `Lifetimes` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from relaxscript.ir.module import IRModule
@@ -15,13 +15,16 @@ from relaxscript.ir.relax import (
     Binding,
     Call,
     Constant,
+    DataTypeImm,
     Expr,
     ExternFunc,
     Function,
     GlobalVar,
     If,
     Op,
+    PrimValue,
     SeqExpr,
+    StringImm,
     Tuple,
     Var,
 )
@@ -29,6 +32,7 @@ from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
     StructInfo,
+    TensorStructInfo,
     TupleStructInfo,
 )
 from relaxscript.ir.walk import compounds, free_vars, mentioned
@@ -41,6 +45,8 @@ from .kernels import Kernels
 __all__ = ["Lifetimes", "bindings_of", "ends_of_lifetimes", "may_hold_memory"]
 
 _CALLING = {Trait.CALLS_OUT, Trait.CALLS_PRIM_FUNC, Trait.CAPTURES}
+# Operands that mention no variable of Relax.
+_NAMES_NONE = frozenset({Constant, DataTypeImm, ExternFunc, GlobalVar, Op, PrimValue, StringImm})
 
 
 def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
@@ -58,6 +64,8 @@ def ends_of_lifetimes(func: Function, mod: IRModule) -> dict[Var, list[Var]]:
 
 def may_hold_memory(info: StructInfo | None) -> bool:
     """True if values may be or have tensors or objects, which have memory."""
+    if info.__class__ is TensorStructInfo:  # as most are
+        return True
     if isinstance(info, TupleStructInfo):
         return any(map(may_hold_memory, info.fields))
     return info is None or info.has_memory
@@ -65,6 +73,8 @@ def may_hold_memory(info: StructInfo | None) -> bool:
 
 def _may_keep_others(info: StructInfo | None) -> bool:
     """True if a value may be something into which others are put."""
+    if info.__class__ is TensorStructInfo:  # as most are
+        return False
     if isinstance(info, TupleStructInfo):
         return any(map(_may_keep_others, info.fields))
     return info is None or isinstance(info, (ObjectStructInfo, FuncStructInfo))
@@ -72,7 +82,11 @@ def _may_keep_others(info: StructInfo | None) -> bool:
 
 def _variables_with_memory(exprs: Iterable[Expr]) -> list[Var]:
     """The variables in expressions whose values may have memory."""
-    return [v for e in exprs for v in mentioned(e) if may_hold_memory(v.struct_info)]
+    found: list[Var] = []
+    for expr in exprs:
+        if expr.__class__ not in _NAMES_NONE:
+            found += [v for v in mentioned(expr) if may_hold_memory(v.struct_info)]
+    return found
 
 
 def bindings_of(seq: SeqExpr) -> Iterator[Binding]:
@@ -97,7 +111,7 @@ class Lifetimes:
         self.kept = _variables_with_memory(
             [_result(func.body)]
         )  # somebody has them when the function ends
-        self.killed = [v for call in _kills(func) for v in _variables_with_memory(call.args)]
+        self.killed: list[Var] = []  # by the function itself
         self._visit(func.body, 0)
 
     # -- groups ------------------------------------------------------------------------------------
@@ -105,6 +119,8 @@ class Lifetimes:
     def group(self, var: Var) -> Var:
         """The variable that stands for the group of a variable."""
         root = var
+        if var not in self.parents:  # as most are, alone in their group
+            return var
         while (parent := self.parents.get(root, root)) is not root:
             root = parent
         while (parent := self.parents.get(var, root)) is not root:
@@ -142,6 +158,7 @@ class Lifetimes:
                 self.handed_on += [var, *_variables_with_memory([callee, *args])]
                 self._join_handed_on(var, [callee, *args])
             case Function():
+                self.killed += _killed(value)
                 captured = [v for v in _free(value) if may_hold_memory(v.struct_info)]
                 self.handed_on += captured
                 self._join([var, *captured])
@@ -153,9 +170,12 @@ class Lifetimes:
     def _operator(self, var: Var, call: Call) -> None:
         operator = lookup(call.op)  # type: ignore[arg-type]
         traits = operator.traits
+        if Trait.FREES in traits:
+            self.killed += _variables_with_memory(call.args)
+        calls = not traits.isdisjoint(_CALLING)
         if Trait.CALLS_PRIM_FUNC in traits:
             self._give(call.args[0], call.args[1:], var)
-        elif traits & _CALLING:
+        elif calls:
             self.handed_on += [var, *_variables_with_memory(call.args)]
         if operator is call_tir_inplace and isinstance(call.args[1], Tuple):
             written = [call.args[1].fields[i] for i in inplace_indices(call) if i != NEW]
@@ -166,7 +186,7 @@ class Lifetimes:
             self._join_handed_on(None, call.args)
         elif Trait.IN_STORAGE in traits:
             self.storages += [(var, storage) for storage in _variables_with_memory(call.args[:1])]
-        elif traits & _CALLING or self._gives_operands(var, traits):
+        elif calls or self._gives_operands(var, traits):
             self.handed_on += [var, *_variables_with_memory(call.args)]
             self._join_handed_on(var, call.args)
         elif Trait.IMPURE in traits:  # its effect may be that it keeps them
@@ -215,7 +235,9 @@ class Lifetimes:
         homes: dict[Var, tuple[int, SeqExpr]] = {}
         for var, place in self.scopes.items():
             root = self.group(var)
-            homes[root] = min(homes.get(root, place), place, key=lambda p: p[0])
+            known = homes.get(root)
+            if known is None or place[0] < known[0]:
+                homes[root] = place
         return {root: seq for root, (_, seq) in homes.items()}
 
     def last_uses(self, homes: Mapping[Var, SeqExpr]) -> dict[Var, Var]:
@@ -223,9 +245,10 @@ class Lifetimes:
         needs = self._needs
         last: dict[Var, Var] = {}
         for seq, binding, used in self.uses:
-            for root in {n for v in (binding.var, *used) for n in needs(self.group(v))}:
-                if homes.get(root) is seq:
-                    last[root] = binding.var
+            for var in (binding.var, *used):
+                for root in needs(self.group(var)):
+                    if homes.get(root) is seq:
+                        last[root] = binding.var
         return last
 
     def lasting(self) -> set[Var]:
@@ -235,13 +258,15 @@ class Lifetimes:
         return lasting
 
     @cached_property
-    def _needs(self) -> Callable[[Var], set[Var]]:
+    def _needs(self) -> Callable[[Var], Collection[Var]]:
         """A function from a group to the groups that live as long: itself and its storages."""
         direct: dict[Var, set[Var]] = {}
         for tensor, storage in self.storages:
             direct.setdefault(self.group(tensor), set()).add(self.group(storage))
 
-        def needs(root: Var) -> set[Var]:
+        def needs(root: Var) -> Collection[Var]:
+            if root not in direct:  # as most are, in no storage
+                return (root,)
             found, pending = {root}, [root]
             while pending:
                 new = direct.get(pending.pop(), set()) - found
@@ -260,7 +285,8 @@ def _free(func: Function) -> list[Var]:
     return [v for v in free_vars(func) if isinstance(v, Var)]
 
 
-def _kills(func: Function) -> Iterator[Call]:
-    for node in compounds(func):
-        if isinstance(node, Call) and Trait.FREES in traits_of(node.op):
-            yield node
+def _killed(func: Function) -> list[Var]:
+    """The variables that a local function kills, of those around it too."""
+    calls = [node for node in compounds(func) if isinstance(node, Call)]
+    kills = [call for call in calls if Trait.FREES in traits_of(call.op)]
+    return [v for call in kills for v in _variables_with_memory(call.args)]

@@ -65,13 +65,18 @@ class SizeBounds:
         return bounds(size, self.facts)[1]
 
 
+def _defining(func: Function) -> list[Function | MatchCast]:
+    """The functions and casts, which give variables values."""
+    return [node for node in compounds(func) if isinstance(node, (Function, MatchCast))]
+
+
 def _defined(func: Function) -> list[PrimVar]:
     """The variables that parameters and casts give values, each once."""
     found: dict[Node, None] = {}
-    for node in compounds(func):
+    for node in _defining(func):
         if isinstance(node, Function):
             found |= dict.fromkeys(defined_by(node, node.params))
-        elif isinstance(node, MatchCast):
+        else:
             found |= dict.fromkeys(defined_by(node, node.struct_info))
     return [v for v in found if isinstance(v, PrimVar)]
 
@@ -79,7 +84,7 @@ def _defined(func: Function) -> list[PrimVar]:
 def _dimensions(func: Function) -> Iterator[PrimVar]:
     """The variables that are sizes of tensors or shapes, which are not negative."""
     infos: list[StructInfo | None] = [param.struct_info for param in func.params]
-    infos += [node.struct_info for node in compounds(func) if isinstance(node, MatchCast)]
+    infos += [node.struct_info for node in _defining(func) if isinstance(node, MatchCast)]
     for info in infos:
         for part in struct_info_parts(info) if info is not None else ():
             if not isinstance(part, PrimStructInfo) and not part.is_compound:

@@ -17,7 +17,7 @@ from relaxscript.arith import YES, prove, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import LE, IntImm, PrimExpr, const, match_dtypes
+from relaxscript.ir.prim import INT64, LE, IntImm, PrimExpr, const, match_dtypes
 from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
@@ -28,6 +28,7 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     If,
+    Op,
     PrimValue,
     SeqExpr,
     ShapeExpr,
@@ -47,6 +48,7 @@ from .size_bounds import SizeBounds, has_bounds
 
 __all__ = ["StaticPlanBlockMemory"]
 
+_ALLOC = builtin.alloc_tensor.name
 _BYTES = DataTypeImm(DataType("uint8"))
 _OBJECT = ObjectStructInfo()
 _ZERO = PrimValue.make(const(0, "int64"))
@@ -127,7 +129,7 @@ class StaticPlanBlockMemory(ModulePass):
 
 
 def _is_allocation(node: object) -> bool:
-    return isinstance(node, Call) and node.op == builtin.alloc_tensor.op
+    return isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == _ALLOC
 
 
 @dataclass(eq=False)
@@ -186,7 +188,8 @@ class _Pool:
                 return None
             if storage.in_scope:
                 assert isinstance(storage.size, IntImm)
-                storage.size = const(max(storage.size.value, size), "int64")
+                if size > storage.size.value:
+                    storage.size = const(size, INT64)
                 return storage
 
 
@@ -250,9 +253,11 @@ class _FunctionPlan:
 
     def _allocate(self, binding: Binding, seq: SeqExpr, created: list[_Storage]) -> None:
         """Decide where the tensor of a binding lies, if it is one to be planned."""
-        root = self.lifetimes.group(binding.var)
         found = _allocation(binding)
-        if found is None or root in self.kept or self.homes[root] is not seq:
+        if found is None:
+            return
+        root = self.lifetimes.group(binding.var)
+        if root in self.kept or self.homes[root] is not seq:
             return
         shape, dtype, place = found
         size = bytes_of_tensor(shape, dtype, self.context)
@@ -260,7 +265,7 @@ class _FunctionPlan:
             return
         most = self.bounds.most(size)
         if most is not None:
-            size = const(max(most, 0), "int64")
+            size = const(max(most, 0), INT64)
         pool = self.pools.setdefault(place, _Pool())
         storage = pool.take(size, self.bounds) if self._is_overwritten(binding.var) else None
         if storage is None:
@@ -280,11 +285,12 @@ class _FunctionPlan:
 
 def _allocation(binding: Binding) -> tuple[Expr, Expr, tuple[int, str]] | None:
     """Shape, dtype and place of the tensor that a binding allocates, None for others."""
-    match binding:
-        case VarBinding(value=Call(op=builtin.alloc_tensor.op, args=args)):
-            match args:
-                case (shape, dtype, PrimValue(IntImm(value=index)), StringImm(scope)):
-                    return shape, dtype, (index, scope)
+    if not isinstance(binding, VarBinding) or not _is_allocation(binding.value):
+        return None
+    assert isinstance(binding.value, Call)
+    match binding.value.args:
+        case (shape, dtype, PrimValue(IntImm(value=index)), StringImm(scope)):
+            return shape, dtype, (index, scope)
     return None
 
 
