@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from relaxscript_tests.syntax import nodes_of, tree_of
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "relaxscript"
 
@@ -49,12 +51,6 @@ def python_files(folder: str) -> dict[str, str]:
     """The text of every Python file below `folder`, by its path from the top of the checkout."""
     paths = sorted((ROOT / folder).rglob("*.py"))
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
-
-
-@functools.lru_cache(maxsize=4)
-def nodes_of(text: str) -> tuple[ast.AST, ...]:
-    """All nodes of a text. The last few are kept, since a check asks for those of a file again."""
-    return tuple(ast.walk(ast.parse(text)))
 
 
 def module_of(path: str) -> str:
@@ -146,8 +142,10 @@ def home_of(path: str, node: ast.ImportFrom) -> str:
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
-def imports_of_ours(path: str, text: str) -> Iterator[tuple[int, str, str]]:
+@functools.cache
+def imports_of_ours(path: str, text: str) -> list[tuple[int, str, str]]:
     """Every import of our own modules, wherever it stands: line, module, name taken from it."""
+    imports = []
     for node in nodes_of(text):
         match node:
             case ast.Import(names=names):
@@ -164,7 +162,8 @@ def imports_of_ours(path: str, text: str) -> Iterator[tuple[int, str, str]]:
                 continue
         for module, name in found:
             if module.split(".")[0] == PACKAGE:
-                yield node.lineno, module, name
+                imports.append((node.lineno, module, name))
+    return imports
 
 
 def upward_imports(files: Mapping[str, str]) -> list[str]:
@@ -252,7 +251,7 @@ def own_code(files: Mapping[str, str]) -> list[str]:
     """The statements of facades that are neither docstring, import nor `__all__`."""
     problems = []
     for path, text in files.items():
-        for node in unguarded(ast.parse(text).body):
+        for node in unguarded(tree_of(text).body):
             match node:
                 case ast.ImportFrom() | ast.Import():
                     pass
@@ -356,7 +355,7 @@ def targets_of(node: ast.stmt) -> list[ast.expr]:
 def definitions(text: str) -> set[str]:
     """The public names that a file's own statements define."""
     names: set[str] = set()
-    for node in top_level(ast.parse(text).body):
+    for node in top_level(tree_of(text).body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         for target in targets_of(node):
@@ -367,7 +366,7 @@ def definitions(text: str) -> set[str]:
 def taken_over(path: str, text: str, star: Callable[[str], Iterable[str]]) -> set[str]:
     """The public names that a file takes from modules of ours; `star` answers for `import *`."""
     starred = {module for _, module, name in imports_of_ours(path, text) if name == "*"}
-    top = {node.lineno for node in top_level(ast.parse(text).body)}
+    top = {node.lineno for node in top_level(tree_of(text).body)}
     lines = {line for line, _, name in imports_of_ours(path, text) if line in top and name != "*"}
     names = {
         alias.asname or alias.name

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from relaxscript_tests.architecture import home_of, module_of, room_of, top_level
+from relaxscript_tests.syntax import nodes_of, tree_of
 
 DEEPEST = 3  # a class, what it derives from, and what that derives from
 MOST_METHODS = 65  # inherited ones counted
@@ -61,27 +62,36 @@ def towers(files: Mapping[str, str]) -> list[str]:
 
 def classes_of(files: Mapping[str, str]) -> dict[str, ClassShape]:
     """The classes of files by their full names, except those inside of functions and classes."""
-    trees = {path: ast.parse(text) for path, text in files.items()}
-    modules = {module_of(path): names_of(path, tree) for path, tree in trees.items()}
+    modules = {module_of(path): names_of(path, text) for path, text in files.items()}
     found = {
-        f"{module_of(path)}.{node.name}": (path, node)
-        for path, tree in trees.items()
-        for node in top_level(tree.body)
-        if isinstance(node, ast.ClassDef)
+        f"{module_of(path)}.{name}": shape
+        for path, text in files.items()
+        for name, shape in classes_in(path, text).items()
     }
     shapes = {}
-    for name, (path, node) in found.items():
-        written = [f"{module_of(path)}.{base}" for base in map(dotted, node.bases) if base]
-        bases = [class_behind(base, found, modules) for base in written]
-        methods = [m.name for m in top_level(node.body) if isinstance(m, METHOD)]
-        shapes[name] = ClassShape(path, node.lineno, (*filter(None, bases),), frozenset(methods))
+    for name, shape in found.items():
+        bases = [class_behind(base, found, modules) for base in shape.bases]
+        shapes[name] = shape._replace(bases=(*filter(None, bases),))
     return shapes
 
 
-def names_of(path: str, tree: ast.Module) -> Names:
+@functools.cache
+def classes_in(path: str, text: str) -> dict[str, ClassShape]:
+    """The classes of a file, each with its bases as they are named in it."""
+    shapes = {}
+    for node in top_level(tree_of(text).body):
+        if isinstance(node, ast.ClassDef):
+            bases = tuple(f"{module_of(path)}.{base}" for base in map(dotted, node.bases) if base)
+            methods = frozenset(m.name for m in top_level(node.body) if isinstance(m, METHOD))
+            shapes[node.name] = ClassShape(path, node.lineno, bases, methods)
+    return shapes
+
+
+@functools.cache
+def names_of(path: str, text: str) -> Names:
     """What the imports of a file, wherever they stand, and its aliases give names to."""
     names = Names({}, [])
-    for node in ast.walk(tree):
+    for node in nodes_of(text):
         match node:
             case ast.Import(names=imported):
                 for alias in imported:
@@ -92,7 +102,7 @@ def names_of(path: str, tree: ast.Module) -> Names:
             case ast.ImportFrom(names=imported):
                 home = home_of(path, node)
                 names.meanings.update((a.asname or a.name, f"{home}.{a.name}") for a in imported)
-    for statement in top_level(tree.body):
+    for statement in top_level(tree_of(text).body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if other := dotted(value):
                 names.meanings.setdefault(name, f"{module_of(path)}.{other}")

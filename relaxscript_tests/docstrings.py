@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from relaxscript_tests.syntax import nodes_of
+
 _QUESTION = re.compile(r"(How|That|What|When|Where|Whether|Which|Who|Why)\b")
 
 
 def documented(text: str) -> Iterator[tuple[int, str]]:
     """The docstrings of a file, with the lines where they begin."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             found = ast.get_docstring(node)
             if found is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from relaxscript_tests.syntax import nodes_of
+
 __all__ = ["messages_read"]
 
 # What asks a string for what is in it.
@@ -19,7 +21,7 @@ def messages_read(files: Mapping[str, str]) -> list[str]:
     return [
         f"{path}:{node.lineno}: reads `{ast.unparse(node)}`; have the error carry it as data"
         for path, text in files.items()
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if reads_words(node)
     ]
 

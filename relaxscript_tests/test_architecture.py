@@ -42,6 +42,7 @@ from relaxscript_tests.architecture import (
     unwanted_words,
     upward_imports,
 )
+from relaxscript_tests.checks_of_files import problems_found, read_package
 from relaxscript_tests.class_names import shared_class_names
 from relaxscript_tests.class_towers import classes_of, towers
 from relaxscript_tests.docstrings import long_sentences, question_docstrings
@@ -68,7 +69,7 @@ def test_problems_are_told_in_full():
 @pytest.mark.slow
 def test_imports_only_point_down():
     """Imports inside functions and under TYPE_CHECKING too: hiding a cycle is still a cycle."""
-    expect_none(upward_imports(python_files(PACKAGE)))
+    expect_none(upward_imports(read_package()))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_an_import_that_points_down_is_accepted(path: str, text: str):
 
 @pytest.mark.slow
 def test_no_file_uses_the_private_parts_of_another():
-    expect_none(private_uses(python_files(PACKAGE)))
+    expect_none(problems_found()["private uses"])
 
 
 @pytest.mark.parametrize(
@@ -182,9 +183,14 @@ def test_code_in_a_facade_is_found():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", [PACKAGE, "relaxscript_tests", "tutorials", ".ci"])
+@pytest.mark.parametrize("folder", ["relaxscript_tests", "tutorials", ".ci"])
 def test_files_and_functions_stay_small(folder: str):
     expect_none(oversized(python_files(folder)))
+
+
+@pytest.mark.slow
+def test_files_and_functions_of_the_package_stay_small():
+    expect_none(problems_found()["sizes"])
 
 
 def test_a_file_or_function_that_grew_too_long_is_found():
@@ -197,7 +203,7 @@ def test_a_file_or_function_that_grew_too_long_is_found():
 
 @pytest.mark.slow
 def test_classes_are_no_towers():
-    expect_none(towers(python_files(PACKAGE)))
+    expect_none(towers(read_package()))
 
 
 def test_a_class_that_is_too_deep_or_too_large_is_found():
@@ -257,7 +263,7 @@ def test_names_that_lead_in_circles_are_those_of_no_class():
 
 @pytest.mark.slow
 def test_the_bases_that_are_read_are_those_that_python_finds():
-    read = classes_of(python_files(PACKAGE))
+    read = classes_of(read_package())
     made = {
         name: getattr(importlib.import_module(module), own)
         for name in read
@@ -328,7 +334,7 @@ def test_all_of_packages_and_operator_families_is_what_they_define():
 
 @pytest.mark.slow
 def test_a_star_import_takes_only_what_is_listed():
-    expect_none(star_imports_of_unlisted(python_files(PACKAGE)))
+    expect_none(star_imports_of_unlisted(read_package()))
     files = {"relaxscript/op/a.py": "x = 1", "relaxscript/op/__init__.py": "from .a import *"}
     assert len(star_imports_of_unlisted(files)) == 1
 
@@ -377,13 +383,12 @@ def test_the_public_names_of_r_are_its_notation_and_the_registry():
 
 @pytest.mark.slow
 def test_what_is_known_of_operators_is_asked_of_them():
-    operators = list(importlib.import_module("relaxscript.op").REGISTRY)
-    expect_none(named_operators(python_files(PACKAGE), operators))
+    expect_none(problems_found()["operators named"])
 
 
 @pytest.mark.slow
 def test_a_class_name_means_one_thing():
-    expect_none(shared_class_names(python_files("relaxscript")))
+    expect_none(shared_class_names(read_package()))
 
 
 def test_a_class_name_that_means_two_things_is_found():
@@ -396,7 +401,7 @@ def test_a_class_name_that_means_two_things_is_found():
 
 @pytest.mark.slow
 def test_docstrings_begin_with_a_noun_phrase_or_an_imperative():
-    expect_none(question_docstrings(python_files("relaxscript")))
+    expect_none(problems_found()["docstrings like questions"])
 
 
 def test_a_docstring_that_begins_like_a_question_is_found():
@@ -410,7 +415,7 @@ def test_a_docstring_that_begins_like_a_question_is_found():
 
 @pytest.mark.slow
 def test_sentences_of_docstrings_are_short():
-    expect_none(long_sentences(python_files("relaxscript")))
+    expect_none(problems_found()["long sentences"])
 
 
 def test_a_sentence_of_a_docstring_that_is_too_long_is_found():
@@ -421,7 +426,7 @@ def test_a_sentence_of_a_docstring_that_is_too_long_is_found():
 
 @pytest.mark.slow
 def test_no_parser_reads_a_message():
-    expect_none(messages_read(python_files(f"{PACKAGE}/script")))
+    expect_none(problems_found()["messages read"])
 
 
 def test_a_message_that_is_read_is_found():
@@ -438,7 +443,7 @@ raise cx.error(node, error.code, error.message, help=error.help, at=text.partiti
 
 @pytest.mark.slow
 def test_what_was_meant_is_offered_in_one_place():
-    expect_none(offers_of_their_own(python_files(PACKAGE)))
+    expect_none(problems_found()["offers"])
 
 
 def test_an_offer_of_its_own_is_found():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from relaxscript_tests.architecture import PACKAGE, python_files
+from relaxscript_tests.syntax import nodes_of
 
 __all__ = ["Site", "all_sites", "sites_of", "unreached"]
 
@@ -34,7 +35,7 @@ def sites_of(path: str, text: str) -> list[Site]:
     lines = text.splitlines()
     found = [
         Site(path, node.lineno, node.end_lineno or node.lineno, lines[node.lineno - 1].strip())
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.Call) and _reports(node.func)
     ]
     return sorted(found)

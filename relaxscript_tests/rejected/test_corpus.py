@@ -7,6 +7,7 @@ those that they uncover too, and allows nothing to be left but what offered none
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ import pytest
 from relaxscript.errors import CODES
 from relaxscript_tests.architecture import python_files
 from relaxscript_tests.rejected.corpus import Found, corpus, programs, share, summary, words_of
+from relaxscript_tests.syntax import nodes_of
 
 pytestmark = pytest.mark.slow  # whichever comes first makes all the mistakes
 
@@ -26,12 +28,13 @@ KNOWN_TO_USERS = {
 NAMES = ("Relax ", "Python", "PrimFunc", "TIR ", "R.", "T.", "I.", "Assertion Failed")
 
 
+@functools.cache
 def our_classes() -> set[str]:
     """The names of classes of ours that are no plain words, as `IntImm` or `TensorStructInfo`."""
     found = {
         node.name.strip("_")
         for text in python_files("relaxscript").values()
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.ClassDef)
     }
     return {name for name in found if re.search(r"[a-z][A-Z]|[A-Z]{2}", name)} - KNOWN_TO_USERS
