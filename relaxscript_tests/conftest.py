@@ -5,17 +5,20 @@ And how a run goes: folders on all processors, files by themselves in one proces
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 from relaxscript.runtime import list_global_func_names, remove_global_func
+from relaxscript.runtime.collector import collector_paused
 from relaxscript_tests import examples
 from relaxscript_tests.rejected.recorder import Recorder
 
@@ -76,6 +79,19 @@ def pytest_configure(config: pytest.Config) -> None:
     # inherit that; tests that interrupt need the handler that Python has otherwise.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Keep from the cycle collector what collecting makes, which lives as long as the run.
+
+    It would visit all of that again and again, while tests are collected and in every test.
+    """
+    with collector_paused():
+        try:
+            return (yield)
+        finally:
+            gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
