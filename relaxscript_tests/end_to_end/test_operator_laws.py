@@ -21,7 +21,10 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
 from relaxscript_tests.op.sampling import CALLEES, Sample, samples
 
-every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=lambda o: o.script_name)
+# Both laws of an operator run before those of the next, on the same samples.
+every_operator = pytest.mark.parametrize(
+    "operator", REGISTRY.values(), ids=lambda o: o.script_name, scope="module"
+)
 
 
 def module_of(sample: Sample) -> IRModule:
@@ -104,6 +107,7 @@ def test_a_call_is_printed_and_parsed_back(operator: Operator) -> None:
     "operator",
     [o for o in REGISTRY.values() if o.name != "relax.make_closure"],
     ids=lambda o: o.script_name,
+    scope="module",
 )
 def test_all_executors_give_the_meaning(operator: Operator) -> None:
     for sample in runnable(operator):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
 from relaxscript.analysis import well_formed
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Function, Op
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Function, Op, Var
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
 from relaxscript.ir.walk import walk
@@ -49,14 +52,42 @@ DOMAINS = {
 # Their gradient needs to know the shape of the result.
 BY_SHAPES = {"image.resize2d", "image.resize3d"}
 
-every_differentiable = pytest.mark.parametrize("operator", DIFFERENTIABLE, ids=repr)
+# All laws of an operator run before those of the next: they share what is made of its samples.
+every_differentiable = pytest.mark.parametrize("operator", DIFFERENTIABLE, ids=repr, scope="module")
 
 
-def differentiable_samples(operator: Operator) -> list[Sample]:
+@dataclass(frozen=True)
+class Differentiated:
+    """A sample with gradients of its results, and the module that gives those by its operands."""
+
+    sample: Sample
+    cotangents: list[Any]
+    module: IRModule
+    variables: list[Var]
+
+    @property
+    def values(self) -> list[Any]:
+        """The arguments of the module."""
+        return [*self.sample.values.values(), *self.cotangents]
+
+    @functools.cached_property
+    def gradients(self) -> tuple[Any, ...]:
+        """What the module gives."""
+        return run(self.module, self.values)
+
+
+def differentiated(sample: Sample) -> Differentiated:
+    grads = cotangents_of(sample.infer())
+    made = gradient_module(sample.call, sample.params, grads)
+    return Differentiated(sample, draw_cotangents(sample), *made)
+
+
+@functools.lru_cache(maxsize=2)
+def differentiable_samples(operator: Operator) -> list[Differentiated]:
     """Samples at which the operator has a value: without one there is no derivative."""
     low, high = DOMAINS.get(operator.script_name, (0.15, 0.85))
     return [
-        sample
+        differentiated(sample)
         for sample in smooth_samples(operator, low, high)
         if not any(is_float(x) and np.isnan(x).any() for x in flat(sample.evaluate()))
         and not asks_for_shape(sample)
@@ -75,43 +106,35 @@ def has_known_shape(info: StructInfo) -> bool:
 
 @every_differentiable
 def test_gradients_agree_with_finite_differences(operator: Operator) -> None:
-    for sample in differentiable_samples(operator):
-        cotangents = draw_cotangents(sample)
-        grads = cotangents_of(sample.infer())
-        module, variables = gradient_module(sample.call, sample.params, grads)
-        found = run(module, [*sample.values.values(), *cotangents])
-        for var, grad in zip(variables, found, strict=True):
+    for made in differentiable_samples(operator):
+        sample = made.sample
+        for var, grad in zip(made.variables, made.gradients, strict=True):
             value = sample.values[var]
             assert (grad.shape, grad.dtype) == (value.shape, value.dtype), str(sample)
             if not is_float(value):
                 continue  # a narrow float moves in steps that are too large
-            expected = by_differences(sample, var, cotangents)
+            expected = by_differences(sample, var, made.cotangents)
             assert np.allclose(grad, expected, rtol=1e-5, atol=1e-6), f"{sample} by {var}"
 
 
 @every_differentiable
 def test_a_gradient_is_well_formed_and_reads_back(operator: Operator) -> None:
-    for sample in differentiable_samples(operator):
-        grads = cotangents_of(sample.infer())
-        module, _ = gradient_module(sample.call, sample.params, grads)
-        assert well_formed(module)
-        assert_structural_equal(from_source(module.script(show_meta=True)), module)
+    for made in differentiable_samples(operator):
+        assert well_formed(made.module)
+        assert_structural_equal(from_source(made.module.script(show_meta=True)), made.module)
 
 
 @every_differentiable
 def test_a_gradient_over_symbolic_shapes_is_the_one_over_numbers(operator: Operator) -> None:
-    for sample in differentiable_samples(operator):
-        renewed = symbolic(sample.call, sample.params)
+    for made in differentiable_samples(operator):
+        renewed = symbolic(made.sample.call, made.sample.params)
         if renewed is None:
             continue
         call, params = renewed
         module, variables = gradient_module(call, params, cotangents_of(call.struct_info))
         assert well_formed(module)
         assert_structural_equal(from_source(module.script(show_meta=True)), module)
-        values = [*sample.values.values(), *draw_cotangents(sample)]
-        grads = cotangents_of(sample.infer())
-        expected = run(gradient_module(sample.call, sample.params, grads)[0], values)
-        for one, other in zip(run(module, values), expected, strict=True):
+        for one, other in zip(run(module, made.values), made.gradients, strict=True):
             assert one.shape == other.shape
             assert np.allclose(one, other)
 
@@ -144,8 +167,8 @@ def tensor_info(info: StructInfo | None) -> TensorStructInfo:
 def test_a_gradient_over_unknown_shapes_is_the_one_over_numbers_or_asks_for_them(
     operator: Operator,
 ) -> None:
-    for sample in differentiable_samples(operator):
-        call, params = unknown(sample.call, sample.params)
+    for made in differentiable_samples(operator):
+        call, params = unknown(made.sample.call, made.sample.params)
         try:
             module, _ = gradient_module(call, params, cotangents_of(call.struct_info))
         except OperandError as error:
@@ -153,27 +176,20 @@ def test_a_gradient_over_unknown_shapes_is_the_one_over_numbers_or_asks_for_them
                 "has a shape that is not known", "has a rank that is not known",
             )  # fmt: skip
             continue
-        values = [*sample.values.values(), *draw_cotangents(sample)]
-        grads = cotangents_of(sample.infer())
-        expected = run(gradient_module(sample.call, sample.params, grads)[0], values)
-        for one, other in zip(run(module, values), expected, strict=True):
+        for one, other in zip(run(module, made.values), made.gradients, strict=True):
             assert one.shape == other.shape
             assert np.allclose(one, other)
 
 
 @every_differentiable
 def test_a_legalised_gradient_is_native_code_that_gives_the_same(operator: Operator) -> None:
-    for sample in itertools.islice(differentiable_samples(operator), 1):
-        grads = cotangents_of(sample.infer())
-        module, _ = gradient_module(sample.call, sample.params, grads)
-        values = [*sample.values.values(), *draw_cotangents(sample)]
-        legal = LegalizeOps()(module)
+    for made in differentiable_samples(operator)[:1]:
+        legal = LegalizeOps()(made.module)
         main = legal["main"]
         assert isinstance(main, Function)
         left = {e.name for e in walk(main.body) if isinstance(e, Op)}
         assert not [name for name in left if "compute" in REGISTRY[name].rules]
-        expected = run(module, values)
-        for one, other in zip(run(legal, values, "llvm"), expected, strict=True):
+        for one, other in zip(run(legal, made.values, "llvm"), made.gradients, strict=True):
             assert one.shape == other.shape
             assert np.allclose(one, other, rtol=1e-9, atol=1e-9)
 

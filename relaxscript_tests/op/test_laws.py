@@ -44,7 +44,8 @@ KINDS = {
     "sinfo",
 }
 
-every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr)
+# All laws of an operator run before those of the next, on the same samples.
+every_operator = pytest.mark.parametrize("operator", REGISTRY.values(), ids=repr, scope="module")
 
 
 @pytest.fixture(autouse=True)
@@ -161,7 +162,10 @@ def test_every_data_type_that_the_rule_accepts_is_computed(operator: Operator) -
 IN_OPERANDS = {Trait.WRITES_ARGS, Trait.IN_STORAGE}
 
 leaving_operands = pytest.mark.parametrize(
-    "operator", [o for o in REGISTRY.values() if not o.traits & IN_OPERANDS], ids=repr
+    "operator",
+    [o for o in REGISTRY.values() if not o.traits & IN_OPERANDS],
+    ids=repr,
+    scope="module",
 )
 
 
