@@ -187,9 +187,9 @@ def view_of(cx: ExpressionContext, buffer: tir.Buffer, data: prim.Var, span: Spa
             f[slot] = np.empty(dims, dtype)
             return
         itemsize = dtype.itemsize
-        f[slot] = np.lib.stride_tricks.as_strided(
-            cells[start:], dims, [step * itemsize for step in steps]
-        )
+        # By bytes, since arrays of small floats are no buffers to Python.
+        bytes_, places = cells.view("uint8"), [step * itemsize for step in steps]
+        f[slot] = np.ndarray(dims, dtype, bytes_, start * itemsize, places)
 
     return run
 

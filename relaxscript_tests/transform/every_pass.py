@@ -18,11 +18,12 @@ from relaxscript import op, tir, transform
 from relaxscript.builder import BlockBuilder
 from relaxscript.dpl import wildcard
 from relaxscript.ir.module import IRModule, VDevice
+from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Call as Intrinsic, IntImm, Var as ShapeVar
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, Op
 from relaxscript.ir.struct_info import DTensorStructInfo, TensorStructInfo
-from relaxscript.ir.tir import BufferStore, PrimFunc
-from relaxscript.ir.walk import walk
+from relaxscript.ir.tir import BufferStore, For, ForKind, PrimFunc
+from relaxscript.ir.walk import rewrite, walk
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, Outcome, observe
@@ -96,6 +97,31 @@ def with_weights(seed: int) -> IRModule:
 def legalized(seed: int) -> IRModule:
     """A random module in which operators are loops."""
     return transform.LegalizeOps()(random_module(seed))
+
+
+def without_axes(seed: int) -> IRModule:
+    """A random module in whose PrimFuncs blocks have no axes."""
+    return tir.transform.ConvertBlocksToOpaque()(legalized(seed))
+
+
+def without_blocks(seed: int) -> IRModule:
+    """A random module whose PrimFuncs are loops without blocks."""
+    return tir.transform.LowerOpaqueBlock()(without_axes(seed))
+
+
+def vectorized(seed: int) -> IRModule:
+    """A random module in which loops of known extent are vectorized."""
+
+    def step(node: Node) -> Node | None:
+        if not isinstance(node, For) or not isinstance(node.extent, IntImm):
+            return None
+        return node.replace(kind=ForKind.VECTORIZED)
+
+    made = tir.transform.FlattenBuffer()(without_blocks(seed))
+    for var, func in made.functions.items():
+        if isinstance(func, PrimFunc):
+            made[var] = func.replace(body=rewrite(func.body, step))
+    return made
 
 
 def fused(seed: int) -> IRModule:
@@ -420,6 +446,16 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     "tir.Apply": [Case("marked", lambda mod, inputs: tir.transform.Apply(marked), legalized)],
     "tir.BindTarget": [
         Case("llvm", lambda mod, inputs: tir.transform.BindTarget("llvm"), legalized),
+    ],
+    "tir.VectorizeLoop": [
+        Case("vectors", lambda mod, inputs: tir.transform.VectorizeLoop(), vectorized),
+        Case("serial", lambda mod, inputs: tir.transform.VectorizeLoop(False), vectorized),
+    ],
+    "tir.FlattenBuffer": [
+        Case("no_blocks", lambda mod, inputs: tir.transform.FlattenBuffer(), without_blocks),
+    ],
+    "tir.LowerOpaqueBlock": [
+        Case("no_axes", lambda mod, inputs: tir.transform.LowerOpaqueBlock(), without_axes),
     ],
     "tir.Filter": [
         Case("all", lambda mod, inputs: tir.transform.Filter(lambda func: True), legalized),

@@ -5,6 +5,9 @@ simplify.py        indices, sizes and conditions by arithmetic.
 remove_no_op.py    statements without effect.
 convert_ssa.py     each variable defined once.
 lower_init_block.py  the init of a block as a condition in its body.
+vectorize_loop.py  loops of kind vectorized as operations on vectors.
+lower_blocks.py    blocks without axes, and none at all.
+flatten_buffer.py  buffers of one dimension.
 annotate.py        attributes of functions, and passes made of functions.
 """
 
@@ -12,11 +15,15 @@ from __future__ import annotations
 
 from .annotate import AnnotateEntryFunc, Apply, BindTarget, Filter
 from .convert_ssa import ConvertSSA
+from .flatten_buffer import FlattenBuffer
+from .lower_blocks import ConvertBlocksToOpaque, LowerOpaqueBlock
 from .lower_init_block import LowerInitBlock
 from .remove_no_op import RemoveNoOp
 from .simplify import Simplify
+from .vectorize_loop import VectorizeLoop
 
 __all__ = [
-    "AnnotateEntryFunc", "Apply", "BindTarget", "ConvertSSA", "Filter", "LowerInitBlock",
-    "RemoveNoOp", "Simplify",
+    "AnnotateEntryFunc", "Apply", "BindTarget", "ConvertBlocksToOpaque", "ConvertSSA", "Filter",
+    "FlattenBuffer", "LowerInitBlock", "LowerOpaqueBlock", "RemoveNoOp", "Simplify",
+    "VectorizeLoop",
 ]  # fmt: skip

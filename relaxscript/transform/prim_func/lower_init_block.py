@@ -10,7 +10,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .rewriter import StatementRewriter
 
-__all__ = ["LowerInitBlock"]
+__all__ = ["LowerInitBlock", "with_init_in_body"]
 
 
 class LowerInitBlock(PrimFuncPass):
@@ -33,12 +33,17 @@ class LowerInitBlock(PrimFuncPass):
 
 class _Lowering(StatementRewriter[None]):
     def leave(self, stmt: Stmt, context: None) -> Stmt:
-        if not isinstance(stmt, Block) or stmt.init is None:
-            return stmt
-        begins: PrimExpr | None = None
-        for axis in stmt.iter_vars:
-            if axis.iter_type == "reduce" and axis.dom is not None:
-                here = EQ(axis.var, axis.dom.min)
-                begins = here if begins is None else And(begins, here)
-        init = stmt.init if begins is None else IfThenElse(begins, stmt.init)
-        return stmt.replace(init=None, body=SeqStmt((init, stmt.body)))
+        return with_init_in_body(stmt) if isinstance(stmt, Block) else stmt
+
+
+def with_init_in_body(block: Block) -> Block:
+    """A block whose body begins with its init, under the condition that reductions start."""
+    if block.init is None:
+        return block
+    begins: PrimExpr | None = None
+    for axis in block.iter_vars:
+        if axis.iter_type == "reduce" and axis.dom is not None:
+            here = EQ(axis.var, axis.dom.min)
+            begins = here if begins is None else And(begins, here)
+    init = block.init if begins is None else IfThenElse(begins, block.init)
+    return block.replace(init=None, body=SeqStmt((init, block.body)))

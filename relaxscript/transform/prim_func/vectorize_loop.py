@@ -1,0 +1,300 @@
+"""Loops of kind vectorized as operations on vectors."""
+
+from __future__ import annotations
+
+from relaxscript.arith import Facts
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import op_named
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import (
+    Add,
+    Broadcast,
+    BufferLoad,
+    Call,
+    Cast,
+    IntImm,
+    Let,
+    Mul,
+    PrimExpr,
+    Ramp,
+    Select,
+    Sub,
+    Var,
+    cast,
+    const,
+)
+from relaxscript.ir.stmt_functor import (
+    parts_of_tir,
+    post_order_visit,
+    pre_order_visit,
+    rebuild_tir,
+)
+from relaxscript.ir.tir import (
+    Buffer,
+    BufferStore,
+    For,
+    ForKind,
+    IfThenElse,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+)
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import PrimFuncPass
+
+from .known_facts import RewriterWithFacts, sizes_of
+from .memory_access import ElementAccess, Memories, is_total
+
+__all__ = ["VectorizeLoop"]
+
+
+class VectorizeLoop(PrimFuncPass):
+    """Write loops of kind vectorized as loads, arithmetic and stores of vectors.
+
+        for i in range(n // 8):                     for i in range(n // 8):
+            for j in T.vectorized(8):          →        B[T.Ramp(i * 8, 1, 8)] = T.exp(
+                B[i * 8 + j] = T.exp(A[i * 8 + j])          A[T.Ramp(i * 8, 1, 8)])
+
+    A loop stays as it is unless its extent is a literal. Each index in it must be proved inside its
+    buffer, and no iteration may use what another one writes. So the function does the same, and
+    fails where it did. Iterations must not be blocks, which `LowerOpaqueBlock` removes, or have
+    another effect. Parameters are different memory where the function says `tir.noalias`.
+
+    With `enable_vectorize=False` these loops become serial instead. Source: TVM
+    `tir.transform.VectorizeLoop`.
+    """
+
+    name = "tir.VectorizeLoop"
+
+    def __init__(self, enable_vectorize: bool = True) -> None:
+        self.enable_vectorize = enable_vectorize
+
+    def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
+        if self.enable_vectorize:
+            return func.replace(body=_Vectorizing(func).rewrite(func.body, Facts()))
+        return func.replace(body=_Serializing(sizes_of(func)).rewrite(func.body, Facts()))
+
+
+class _Serializing(RewriterWithFacts):
+    def leave(self, stmt: Stmt, context: Facts) -> Stmt:
+        if isinstance(stmt, For) and stmt.kind == ForKind.VECTORIZED:
+            return stmt.replace(kind=ForKind.SERIAL)
+        return stmt
+
+
+class _NoVector(Exception):
+    """Something that has no form with vectors."""
+
+
+class _Vectorizing(RewriterWithFacts):
+    def __init__(self, func: PrimFunc) -> None:
+        super().__init__(sizes_of(func))
+        self.memories = Memories(func)
+
+    def leave(self, stmt: Stmt, context: Facts) -> Stmt:
+        match stmt:
+            case For(kind=ForKind.VECTORIZED, extent=IntImm(value=lanes)) if lanes > 1:
+                try:
+                    self._require_independence(stmt, context)
+                    return _Vectorizer(stmt, lanes).statement(stmt.body)
+                except _NoVector:
+                    return stmt
+        return stmt
+
+    def _require_independence(self, loop: For, context: Facts) -> None:
+        """Raise `_NoVector` where the body may fail, or iterations depend on each other."""
+        accesses: list[ElementAccess] = []
+        inner: set[Var] = set()
+        stack: list[tuple[Stmt, Facts]] = [(loop.body, self.with_loop(loop, context))]
+        while stack:
+            stmt, facts = stack.pop()
+            scalars = [part for part in parts_of_tir(stmt) if isinstance(part, PrimExpr)]
+            for part in scalars:
+                self._collect(part, facts, accesses, inner)
+            match stmt:
+                case For():
+                    inner.add(stmt.loop_var)
+                    facts = self.with_loop(stmt, facts)
+                case LetStmt(var=var):
+                    inner.add(var)
+                case BufferStore(buffer=buffer, indices=indices, predicate=None):
+                    self._require_inside(buffer, indices, facts)
+                    accesses.append(ElementAccess(buffer, indices, is_write=True))
+                case SeqStmt() | IfThenElse():
+                    pass
+                case _:
+                    raise _NoVector
+            stack += [(part, facts) for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
+        if not self.memories.are_independent(accesses, loop.loop_var, inner):
+            raise _NoVector
+
+    def _collect(
+        self, root: PrimExpr, facts: Facts, accesses: list[ElementAccess], inner: set[Var]
+    ) -> None:
+        """Collect the loads of a scalar, all of which is computed without failing."""
+        parts: list[PrimExpr] = []
+        post_order_visit(root, parts.append)
+        for e in parts:
+            match e:
+                case BufferLoad(buffer=buffer, indices=indices, predicate=None):
+                    self._require_inside(buffer, indices, facts)
+                    accesses.append(ElementAccess(buffer, indices))
+                case Let(var=var):
+                    inner.add(var)
+                case _ if e.dtype.lanes > 1 or not is_total(e):
+                    raise _NoVector
+
+    def _require_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...], facts: Facts) -> None:
+        """Raise `_NoVector` unless an element is proved to lie in its buffer."""
+        pairs = zip(indices, buffer.shape, strict=True)
+        if not all(self.is_inside(index, extent, facts) for index, extent in pairs):
+            raise _NoVector
+
+
+class _Vectorizer:
+    """The body of one loop, its variable being a vector."""
+
+    def __init__(self, loop: For, lanes: int) -> None:
+        self.lanes = lanes
+        one = const(1, loop.loop_var.dtype)
+        self.values: dict[Var, PrimExpr] = {loop.loop_var: Ramp.make(loop.min, one, lanes)}
+        # The form of each scalar that was met; the scalars live as long as the loop does.
+        self.done: dict[int, PrimExpr] = {}
+
+    def statement(self, root: Stmt) -> Stmt:
+        """A statement for all lanes at once; raises `_NoVector` where there is none."""
+        made: dict[int, Stmt] = {}
+        post: list[Stmt | PrimExpr] = []
+        pre_order_visit(root, post.append)
+        for stmt in post:
+            if isinstance(stmt, LetStmt):
+                self._define(stmt.var, stmt.value)
+        for stmt in reversed(post):
+            if isinstance(stmt, Stmt):
+                made[id(stmt)] = self._one(stmt, made)
+        return made[id(root)]
+
+    def _one(self, stmt: Stmt, made: dict[int, Stmt]) -> Stmt:
+        if isinstance(stmt, BufferStore):
+            return self._store(stmt)
+        if isinstance(stmt, LetStmt):
+            var = self.values.get(stmt.var, stmt.var)
+            return stmt.replace(var=var, value=self.scalar(stmt.value), body=made[id(stmt.body)])
+
+        def part(old: Stmt | PrimExpr) -> Stmt | PrimExpr:
+            return made[id(old)] if isinstance(old, Stmt) else self._one_for_all(old)
+
+        return rebuild_tir(stmt, part)
+
+    def _store(self, store: BufferStore) -> Stmt:
+        *outer, last = [self.scalar(index) for index in store.indices]
+        if last.dtype.lanes == 1 or any(index.dtype.lanes > 1 for index in outer):
+            raise _NoVector
+        value = self._widened(self.scalar(store.value))
+        return store.replace(value=value, indices=(*outer, last))
+
+    def _one_for_all(self, e: PrimExpr) -> PrimExpr:
+        """A bound or condition that is the same in all lanes."""
+        made = self.scalar(e)
+        if made.dtype.lanes > 1:
+            raise _NoVector
+        return made
+
+    def _define(self, var: Var, value: PrimExpr) -> None:
+        made = self.scalar(value)
+        if made.dtype.lanes > 1:
+            self.values[var] = Var.make(var.name, made.dtype)
+
+    # ------------------------------------------------------------ scalars
+
+    def scalar(self, root: PrimExpr) -> PrimExpr:
+        """A scalar in all lanes: a vector, unless it is the same in each."""
+        parts: list[PrimExpr] = []
+        post_order_visit(root, parts.append)
+        lets = {e.var: e.value for e in parts if isinstance(e, Let)}
+        for e in parts:
+            if id(e) not in self.done:
+                if isinstance(e, Var) and e in lets and e not in self.values:
+                    value = self.done[id(lets[e])]
+                    self.values[e] = e if value.dtype.lanes == 1 else Var.make(e.name, value.dtype)
+                self.done[id(e)] = self._vector(e)
+        return self.done[id(root)]
+
+    def _vector(self, e: PrimExpr) -> PrimExpr:
+        if isinstance(e, Var):
+            return self.values.get(e, e)
+        parts = [self.done[id(part)] for part in parts_of_tir(e)]
+        if all(part.dtype.lanes == 1 for part in parts):
+            return e
+        match e:
+            case BufferLoad():
+                if any(part.dtype.lanes > 1 for part in parts[:-1]):
+                    raise _NoVector
+                return e.replace(indices=tuple(parts))
+            case Cast():
+                return _converted(parts[0], e.dtype)
+            case Call():
+                return self._call(e, parts)
+            case Let():
+                var = self.values.get(e.var, e.var)
+                assert isinstance(var, Var)
+                return Let(var, *parts)
+        ramp = _ramp(e, *parts) if isinstance(e, prim.Binary) else None
+        return type(e)(*map(self._widened, parts)) if ramp is None else ramp
+
+    def _call(self, e: Call, parts: list[PrimExpr]) -> PrimExpr:
+        if e.op == op_named("tir.if_then_else"):
+            if parts[0].dtype.lanes > 1:
+                return Select(*map(self._widened, parts))
+            parts = [parts[0], *map(self._widened, parts[1:])]
+        else:
+            parts = [*map(self._widened, parts)]
+        return e.replace(dtype=e.dtype.with_lanes(self.lanes), args=tuple(parts))
+
+    def _widened(self, e: PrimExpr) -> PrimExpr:
+        return e if e.dtype.lanes > 1 else Broadcast.make(e, self.lanes)
+
+
+def _converted(e: PrimExpr, dtype: DataType) -> PrimExpr:
+    """A vector in another dtype; the indices of a loop, which fit in both, stay a ramp."""
+    if isinstance(e, Ramp) and dtype.is_integer and isinstance(e.base, IntImm):
+        return Ramp(cast(e.base, dtype), cast(e.stride, dtype), e.lanes)
+    return Cast(dtype.with_lanes(e.dtype.lanes), e)
+
+
+def _ramp(e: prim.Binary, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    """The sum, difference or product of a ramp and a number, which is a ramp as well."""
+    if not e.dtype.is_integer:
+        return None
+    match e, a, b:
+        case (Add(), Ramp(base, stride, lanes), number) if number.dtype.lanes == 1:
+            return Ramp(_sum(base, number), stride, lanes)
+        case (Add(), number, Ramp(base, stride, lanes)) if number.dtype.lanes == 1:
+            return Ramp(_sum(number, base), stride, lanes)
+        case (Sub(), Ramp(base, stride, lanes), number) if number.dtype.lanes == 1:
+            return Ramp(Sub(base, number), stride, lanes)
+        case (Mul(), Ramp(base, stride, lanes), number) if number.dtype.lanes == 1:
+            return Ramp(_product(base, number), _product(stride, number), lanes)
+        case (Mul(), number, Ramp(base, stride, lanes)) if number.dtype.lanes == 1:
+            return Ramp(_product(number, base), _product(number, stride), lanes)
+    return None
+
+
+def _sum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _is(a, 0) or _is(b, 0):
+        return b if _is(a, 0) else a
+    return Add(a, b)
+
+
+def _product(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _is(a, 1) or _is(b, 1):
+        return b if _is(a, 1) else a
+    if _is(a, 0) or _is(b, 0):
+        return const(0, a.dtype)
+    return Mul(a, b)
+
+
+def _is(e: PrimExpr, value: int) -> bool:
+    return isinstance(e, IntImm) and e.value == value
