@@ -1,16 +1,5 @@
 """Modules: a model as a tree of Python objects, whose attributes are parameters and other modules.
 
-    class MLP(nn.Module):
-        def __init__(self):
-            self.fc1 = nn.Linear(784, 128)
-            self.relu = nn.ReLU()
-            self.fc2 = nn.Linear(128, 10)
-
-        def forward(self, x: nn.Tensor) -> nn.Tensor:
-            return self.fc2(self.relu(self.fc1(x)))
-
-    mod, params = MLP().export_tvm(spec={"forward": {"x": nn.spec.Tensor(("n", 784), "float32")}})
-
 The name of a parameter is the path of attributes that leads to it: `fc1.weight`.
 
 Source: TVM `relax.frontend.nn.core`.

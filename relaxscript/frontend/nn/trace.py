@@ -29,7 +29,7 @@ from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans, caller_span, innermost_span
 from relaxscript.ir.relax import Expr, Var
 
-__all__ = ["Trace", "at_users_line", "bind_value", "model_error", "run_module"]
+__all__ = ["Trace", "at_users_line", "bind_value", "current_builder", "model_error", "run_module"]
 
 __tracebackhide__ = is_user_error
 
@@ -89,10 +89,10 @@ class Trace:
         return self._paths().get(module)
 
 
-def bind_value(value: Expr, name: str, outlives: bool = False) -> Var:
-    """Bind an expression in the function that is being written; `name` is that of the variable.
+def current_builder(name: str) -> BlockBuilder:
+    """The builder of the function that is being written, for an operator of that name.
 
-    Raises `DiagnosticError`: RX0711 where none is, and what the operator says of its operands.
+    Raises `DiagnosticError` (RX0711) where none is.
     """
     trace = _current.get()
     builder = BlockBuilder.current() if trace is None else trace.builder
@@ -102,6 +102,15 @@ def bind_value(value: Expr, name: str, outlives: bool = False) -> Var:
             help="call it in a method of an `nn.Module`, and export the module: "
             '`mod, params = Model().export_tvm(spec={"forward": {...}})`',
         )
+    return builder
+
+
+def bind_value(value: Expr, name: str, outlives: bool = False) -> Var:
+    """Bind an expression in the function that is being written; `name` is that of the variable.
+
+    Raises `DiagnosticError`: RX0711 where none is, and what the operator says of its operands.
+    """
+    trace, builder = _current.get(), current_builder(name)
     with builder.blame_caller():
         if trace is None:
             return builder.bind(value, builder.get_unique_name(name), caller_span(), None, outlives)

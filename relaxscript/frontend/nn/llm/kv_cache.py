@@ -17,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from relaxscript.frontend.nn.tensor import Object, Tensor, expression, tensor_info, wrap_nested
-from relaxscript.frontend.nn.trace import model_error
+from relaxscript.frontend.nn.trace import current_builder, model_error
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import ObjectStructInfo, TupleStructInfo
 from relaxscript.runtime.kv_cache import AttnKind, RopeMode
 from relaxscript.script import relax as R, tir as T
 
-from .position_embedding import builder_of, llama_rope_with_position_map
+from .position_embedding import llama_rope_with_position_map
 
 __all__ = ["AttnKind", "FlashInferPagedKVCache", "PagedKVCache", "RopeMode", "TIRPagedKVCache"]
 
@@ -198,7 +198,7 @@ class TIRPagedKVCache(PagedKVCache):
                 rope_theta, rope_scale, qk_head_dim, num_attention_heads, num_key_value_heads,
                 dtype, rope_scaling, rotary_dim,
             )  # fmt: skip
-            plain.append(builder_of("TIRPagedKVCache").add_func(kernel, "split_rotary"))
+            plain.append(current_builder("TIRPagedKVCache").add_func(kernel, "split_rotary"))
         created = R.call_pure_packed(
             "vm.builtin.paged_attention_kv_cache_create", *plain, sinfo_args=ObjectStructInfo()
         )

@@ -15,10 +15,9 @@ from functools import partial
 from typing import Any
 
 from relaxscript import te
-from relaxscript.builder import BlockBuilder
 from relaxscript.errors import did_you_mean, nearest
 from relaxscript.frontend.nn.tensor import Tensor, tensor_info, wrap_nested
-from relaxscript.frontend.nn.trace import Trace, model_error
+from relaxscript.frontend.nn.trace import current_builder, model_error
 from relaxscript.ir.prim import Let, Max, Min, PrimExpr, Var
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import relax as R
@@ -183,7 +182,7 @@ def llama_rope(
         )
         first += count
     function = _opaque(te.create_prim_func([given, *parts, total]))
-    builder = builder_of("llama_rope")
+    builder = current_builder("llama_rope")
     infos = [tensor_info((*shape[:2], count, shape[3]), qkv.dtype) for count in counts.values()]
     called = builder.add_func(function, "llama_rope")
     variables = R.shape([total_seq_len])
@@ -264,18 +263,6 @@ class _Turning:
         for condition in reversed(conditions):
             turned = te.if_then_else(condition, turned, given)
         return turned
-
-
-def builder_of(name: str) -> BlockBuilder:
-    """The builder of the function that is being written."""
-    trace = Trace.current()
-    builder = BlockBuilder.current() if trace is None else trace.builder
-    if builder is None:
-        raise model_error(
-            f"`{name}` is called outside of an export",
-            help="call it in a method of an `nn.Module`, and export the module",
-        )
-    return builder
 
 
 def _as_is(load: Callable[[Any], PrimExpr], position: PrimExpr, d: Any) -> PrimExpr:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from relaxscript.builder import BlockBuilder
 from relaxscript.frontend.nn.tensor import Tensor, expression, packed_argument, wrap_nested
-from relaxscript.frontend.nn.trace import Trace, model_error
+from relaxscript.frontend.nn.trace import current_builder, model_error
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr, ShapeExpr
@@ -29,7 +28,7 @@ def tensor_expr_op(
 
         nn.op.tensor_expr_op(lambda a: te.compute(a.shape, lambda *i: a(*i) + 1), "inc", [x])
     """
-    builder = _builder(name_hint)
+    builder = current_builder(name_hint)
     if not callable(tensor_expr_func):
         raise model_error(
             f"`{name_hint}` is called as a function of tensor expressions, "
@@ -81,7 +80,7 @@ def extern(name: str, args: Any, out: Any) -> Any:
 
 def _added(func: PrimFunc, name: str) -> Any:
     """The name of a PrimFunc in the module that is written, which gets it."""
-    builder = _builder(name)
+    builder = current_builder(name)
     if not isinstance(func, PrimFunc):
         raise model_error(
             f"`{name}` is called as a PrimFunc, this is {brief(func)}",
@@ -124,15 +123,3 @@ def _described(out: Any) -> StructInfo | list[Any]:
             help='write for example `nn.Tensor.placeholder((2, 3), "float32")`',
         )
     return out.struct_info
-
-
-def _builder(name: str) -> BlockBuilder:
-    """The builder of the function that is written. Raises RX0711 where none is."""
-    trace = Trace.current()
-    builder = BlockBuilder.current() if trace is None else trace.builder
-    if builder is None:
-        raise model_error(
-            f"`{name}` is called outside of an export",
-            help="call it in a method of an `nn.Module`, and export the module",
-        )
-    return builder
