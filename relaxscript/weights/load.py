@@ -15,7 +15,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from relaxscript.dtypes import DataType, is_dtype
+import numpy as np
+
+from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.files import open_regular
@@ -29,6 +31,7 @@ __all__ = ["load_weights"]
 __tracebackhide__ = is_user_error
 
 Path = str | os.PathLike[str]
+DType = str | np.dtype[Any] | type[Any]
 Names = Mapping[str, str | None] | Callable[[str], str | None]
 
 _SHARD = re.compile(r"-[0-9]{5,}-of-[0-9]{5,}\.safetensors")
@@ -40,15 +43,16 @@ _FLOATS = (
 
 
 def load_weights(
-    path: Path, *, dtype: str | Mapping[str, str] | None = None, names: Names | None = None
+    path: Path, *, dtype: DType | Mapping[str, DType] | None = None, names: Names | None = None
 ) -> Weights:
     """The tensors of files of safetensors by name, as read-only arrays that are read when used.
 
     `path` is a file, or an index such as "model.safetensors.index.json", which names the files of a
     model. It may also be a folder with one of these. `dtype` is that of all floating-point tensors
-    here, or a table from names to dtypes. What has another in the file is converted, each number
-    rounded once, when it is first asked for. `names` is a function from names in the file to names
-    here, or a table of those that change. A tensor whose new name is None is left out.
+    here, as a string or numpy's, or a table from names to dtypes. What has another in the file is
+    converted, each number rounded once, when it is first asked for. `names` is a function from
+    names in the file to names here, or a table of those that change. A tensor whose new name is
+    None is left out.
 
     Raises `DiagnosticError`: RX0701 for what is not there, cut off or not what it says it is.
     RX0712 for names that are not there, and for two tensors of one name. RX0703 for a dtype that
@@ -91,6 +95,9 @@ def _file_in(folder: str) -> str:
         _refuse(folder, error.strerror or str(error))
     files = [name for name in names if name.endswith(".safetensors")]
     models = [name for name in names if name.endswith(".safetensors.index.json")]
+    if len(models) == 1:
+        _require_all_named(os.path.join(folder, models[0]), files)
+        return os.path.join(folder, models[0])
     models += [name for name in files if not _SHARD.search(name)]
     if not models:
         lacks = "no index that names its files" if files else "no file of safetensors"
@@ -100,6 +107,18 @@ def _file_in(folder: str) -> str:
         help = f"name one of them: `{os.path.join(folder, models[0])}`"
         _refuse(folder, f"it has the weights of several models: {listed}", help)
     return os.path.join(folder, models[0])
+
+
+def _require_all_named(index: str, files: list[str]) -> None:
+    """Refuse a folder with files that its index leaves out: part of a model, or another one."""
+    left_out = sorted({*files}.difference(_index(index).values()))
+    if left_out:
+        listed = ", ".join(f"`{file}`" for file in left_out)
+        are = "are" if len(left_out) > 1 else "is"
+        reason = (
+            f"{listed} {are} in its folder, and it does not name {'them' if are == 'are' else 'it'}"
+        )
+        _refuse(index, reason, f"to load what it names, give it instead of the folder: `{index}`")
 
 
 def _stored_in_file(path: str) -> tuple[MappedFile, dict[str, StoredTensor], dict[str, str]]:
@@ -212,7 +231,7 @@ def _refuse_names(message: str, help: str | None = None) -> NoReturn:
 
 
 def _wanted_dtypes(
-    found: _Found, dtype: str | Mapping[str, str] | None
+    found: _Found, dtype: DType | Mapping[str, DType] | None
 ) -> dict[str, DataType]:  # fmt: skip
     """The dtypes of the tensors that have another here than in the file."""
     if dtype is None:
@@ -234,10 +253,14 @@ def _is_float(tensor: StoredTensor) -> bool:
     return dtype is not None and dtype.is_float
 
 
-def _float_dtype(word: str) -> DataType:
-    if is_dtype(word) and DataType(word) in _FLOATS:
-        return DataType(word)
-    near = nearest(str(word), _FLOATS)
+def _float_dtype(dtype: DType) -> DataType:
+    try:
+        found = DataType(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is not None and found in _FLOATS:
+        return found
+    near = nearest(str(dtype), _FLOATS)
     help = did_you_mean(near, f"there are {', '.join(_FLOATS)}", '"')
-    message = f'weights are not converted to "{word}"'
+    message = f'weights are not converted to "{found or dtype}"'
     raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))

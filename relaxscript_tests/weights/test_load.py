@@ -176,6 +176,18 @@ def test_a_misspelt_dtype_is_offered(file):
     assert refused(file, dtype="flaot16").help == 'did you mean "float16"?'
 
 
+@pytest.mark.parametrize("dtype", ["float16", np.float16, np.dtype("float16"), ml_dtypes.bfloat16])
+def test_a_dtype_may_be_that_of_numpy(file, dtype):
+    name = np.dtype(dtype).name
+    assert rx.load_weights(file, dtype=dtype).dtype("fc.weight") == name
+    assert rx.load_weights(file, dtype={"fc.weight": dtype})["fc.weight"].dtype == name
+
+
+def test_what_is_no_dtype_of_floats_is_refused(file):
+    assert refused(file, dtype=np.int8).message == 'weights are not converted to "int8"'
+    assert refused(file, dtype=dict).code == "RX0703"
+
+
 @pytest.mark.parametrize("dtype", ["int8", "float23", 3])
 def test_weights_are_converted_to_floats_only(file, dtype):
     found = refused(file, dtype=dtype)
@@ -258,6 +270,31 @@ def test_a_dtype_that_relax_has_not_is_refused_unless_it_is_left_out(tmp_path):
     assert found.message.endswith("`freqs` has the dtype C64, which no tensor of Relax has")
     assert found.help == "leave it out by `names=`: its new name is None"
     assert len(rx.load_weights(path, names={"freqs": None})) == 0
+
+
+def test_a_shard_that_the_index_leaves_out_is_named(index):
+    assert len(rx.load_weights(index.parent)) == 5
+    table = json.loads(index.read_text("utf-8"))
+    shard = table["weight_map"].pop("layers.4")
+    index.write_text(json.dumps(table), "utf-8")
+    found = refused(index.parent)
+    assert found.code == "RX0701"
+    assert found.message == (
+        f"cannot read `{index}`: `{shard}` is in its folder, and it does not name it"
+    )
+    assert found.help == f"to load what it names, give it instead of the folder: `{index}`"
+    assert len(rx.load_weights(index)) == 4
+    rx.save_weights({"a": W}, index.parent / "more.safetensors")
+    message = refused(index.parent).message
+    assert f"`{shard}`, `more.safetensors` are in its folder, and it does not name them" in message
+
+
+def test_an_index_may_call_its_files_anything(tmp_path):
+    rx.save_weights({"a": W}, tmp_path / "first.safetensors")
+    rx.save_weights({"b": W}, tmp_path / "second.safetensors")
+    table = {"weight_map": {"a": "first.safetensors", "b": "second.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(table), "utf-8")
+    assert sorted(rx.load_weights(tmp_path)) == ["a", "b"]
 
 
 def test_a_folder_is_that_of_one_model(file, tmp_path, monkeypatch):

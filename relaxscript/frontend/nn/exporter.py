@@ -104,8 +104,8 @@ class Exporter:
     ) -> None:
         """One method as a public function: inputs, effects, parameters, in this order."""
         module, effects, parameters = model
-        shapes = ShapeVars()
         named = list(zip(spec.arg_names, spec.arg_specs))
+        shapes = ShapeVars(dict(named))
         inputs = [Var(arg, info_of(argument, arg, shapes)) for arg, argument in named]
         states = _States(effects, spec.effect_mode)
         trace.effects = [effect for _, effect in effects] if spec.effect_mode != "none" else []

@@ -106,11 +106,18 @@ class ExternModule(ABC):
 
 
 class ObjectModule(ExternModule):
-    """Functions of a shared object, which is a file."""
+    """Functions of a shared object, which is a file.
+
+    Raises `DiagnosticError` (RX0701) where the file is not there.
+    """
 
     def __init__(self, symbols: Mapping[str, Callable[..., Any]], filepath: str | Path) -> None:
         super().__init__(symbols)
         self.filepath = str(filepath)
+        if not os.path.isfile(self.filepath):
+            message = f"there is no shared object `{self.filepath}`"
+            help = f"it is looked for in `{os.getcwd()}`: give the path of a file"
+            raise DiagnosticError(Diagnostic("RX0701", message, caller_span(), help=help))
 
     def load(self) -> dict[str, Callable[..., Any]]:
         """The functions of the file. Raises `DiagnosticError` (RX0701) where it has them not."""

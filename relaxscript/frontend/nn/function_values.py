@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
@@ -30,10 +30,23 @@ INT64 = DataType("int64")
 
 
 class ShapeVars:
-    """The shape variables of one function, by their names."""
+    """The shape variables of one function, by their names; `spec` is what the user calls so."""
 
-    def __init__(self) -> None:
+    def __init__(self, spec: Mapping[str, Any]) -> None:
         self._vars: dict[str, ShapeVar] = {}
+        self._taken = {*spec, *_named_dims(spec.values())}
+        self._elements: dict[tuple[str, int], str] = {}
+
+    def element(self, name: str, place: int) -> str:
+        """The name of an element of a tuple of this name, which nothing of the user's has."""
+        found = self._elements.get((name, place))
+        if found is None:
+            found = f"{name}_{place}"
+            while found in self._taken:
+                found += "_"
+            self._taken.add(found)
+            self._elements[name, place] = found
+        return found
 
     def dims(self, shape: Sequence[Dim]) -> tuple[Any, ...]:
         """A shape, with variables for its names."""
@@ -45,6 +58,16 @@ class ShapeVars:
         return self._vars[name]
 
 
+def _named_dims(described: Iterable[Any]) -> Iterator[str]:
+    """The names of shape variables in specs."""
+    for spec in described:
+        match spec:
+            case specs.Tensor(shape=shape):
+                yield from (dim for dim in shape if isinstance(dim, str))
+            case specs.Tuple(elements=elements):
+                yield from _named_dims(elements)
+
+
 def info_of(spec: Any, name: str, shapes: ShapeVars) -> StructInfo:
     """The StructInfo of an argument in the function."""
     match spec:
@@ -54,7 +77,7 @@ def info_of(spec: Any, name: str, shapes: ShapeVars) -> StructInfo:
             return tensor_info(shapes.dims(shape), dtype)
         case specs.Tuple(elements=elements):
             parts = enumerate(elements)
-            infos = [info_of(e, f"{name}_{k}", shapes) for k, e in parts]
+            infos = [info_of(e, shapes.element(name, k), shapes) for k, e in parts]
             return TupleStructInfo(tuple(infos))
     return ObjectStructInfo()
 
@@ -69,7 +92,7 @@ def value_of(spec: Any, expr: Expr, shapes: ShapeVars, name: str) -> Any:
         case specs.Tuple(elements=elements):
             fields = []
             for k, element in enumerate(elements):
-                part = f"{name}_{k}"
+                part = shapes.element(name, k)
                 item: Expr = TupleGetItem.make(expr, k)
                 if not isinstance(element, specs.Int):
                     item = bind_value(item, part)

@@ -21,10 +21,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from relaxscript.dtypes import DataType, converted, is_dtype
+from relaxscript.dtypes import DataType, converted
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import caller_span
+from relaxscript.ir.field_types import brief
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.weights.names import listed
@@ -54,7 +55,7 @@ class Scheme:
     draw: Callable[[np.random.Generator, Shape], Array]
     is_random: bool = True
 
-    def __call__(self, shape: Iterable[int], dtype: str = "float32", *, key: int = 0) -> Array:
+    def __call__(self, shape: Iterable[int], dtype: Any = "float32", *, key: int = 0) -> Array:
         sizes = _sizes(shape)
         element = _dtype(dtype)
         if self.is_random and not element.is_float:
@@ -62,7 +63,12 @@ class Scheme:
         digest = _digest(_checked_key(key))
         source = np.random.Generator(np.random.Philox(key=np.frombuffer(digest, np.uint64)))
         with np.errstate(all="ignore"):
-            made: Array = converted(self.draw(source, sizes), element.numpy)
+            try:
+                made: Array = converted(self.draw(source, sizes), element.numpy)
+            except DiagnosticError:
+                raise
+            except (TypeError, ValueError) as error:
+                _refuse("RX0201", f"`{self.name}` cannot draw with its arguments: {error}")
         return made
 
 
@@ -228,7 +234,7 @@ def calculate_gain(nonlinearity: str, a: float = 0.01) -> float:
 
     Raises `DiagnosticError` (RX0703) for a name that is none of these functions.
     """
-    if nonlinearity not in _GAINS:
+    if not isinstance(nonlinearity, str) or nonlinearity not in _GAINS:
         _unknown("nonlinearity", nonlinearity, _GAINS)
     gain = _GAINS[nonlinearity]
     return gain / math.sqrt(1 + a * a) if nonlinearity == "leaky_relu" else gain
@@ -259,8 +265,11 @@ def initialize(
     Raises `DiagnosticError`: RX0712 for names that no pattern fits, RX0703 for an unknown scheme.
     What a scheme says of a parameter is said with its name.
     """
-    found = dict(parameters)
+    found = _by_name(parameters)
     table = scheme if isinstance(scheme, Mapping) else {"*": scheme}
+    for pattern in table:
+        if not isinstance(pattern, str):
+            _refuse("RX0712", f"a pattern of names is a string, not {brief(pattern)}")
     schemes = [(pattern, _scheme(given)) for pattern, given in table.items()]
     chosen = {
         name: next((s for pattern, s in schemes if fnmatchcase(name, pattern)), None)
@@ -280,6 +289,20 @@ def initialize(
             (said,) = error.diagnostics
             _refuse(said.code, f"`{name}`: {said.message}", said.help)
     return made
+
+
+def _by_name(parameters: Any) -> dict[str, Any]:
+    """Parameters as a mapping with strings for names."""
+    try:
+        found = dict(parameters)
+    except (TypeError, ValueError):
+        found = {None: parameters}
+    if not all(isinstance(name, str) for name in found):
+        _refuse(
+            "RX0712", f"parameters are given by their names, not as {brief(parameters)}",
+            "write for example `model.state_dict()`",
+        )  # fmt: skip
+    return found
 
 
 def fold(key: int, name: str) -> int:
@@ -302,7 +325,7 @@ def _checked_key(key: Any) -> int:
 def _scheme(given: str | Scheme) -> Scheme:
     if isinstance(given, Scheme):
         return given
-    if given not in SCHEMES:
+    if not isinstance(given, str) or given not in SCHEMES:
         _unknown("scheme", given, SCHEMES)
     return SCHEMES[given]()
 
@@ -327,17 +350,23 @@ def _sizes(shape: Iterable[Any]) -> Shape:
     return tuple(map(int, sizes))
 
 
-def _dtype(dtype: str) -> DataType:
-    if not is_dtype(dtype) or not DataType(dtype).has_numpy:
-        _refuse("RX0202", f'"{dtype}" is no dtype of arrays')
-    return DataType(dtype)
+def _dtype(dtype: Any) -> DataType:
+    try:
+        found = DataType(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or not found.has_numpy:
+        shown = f'"{dtype}"' if isinstance(dtype, str) else brief(dtype)
+        _refuse("RX0202", f"{shown} is no dtype of arrays")
+    return found
 
 
 def _unknown(noun: str, name: Any, known: Iterable[str]) -> NoReturn:
     names = list(known)
     near = nearest(name, names) if isinstance(name, str) else None
     help = did_you_mean(near, f"there are {', '.join(names)}", '"')
-    _refuse("RX0703", f'there is no {noun} "{name}"', help)
+    shown = f'"{name}"' if isinstance(name, str) else brief(name)
+    _refuse("RX0703", f"there is no {noun} {shown}", help)
 
 
 def _refuse(code: str, message: str, help: str | None = None) -> NoReturn:

@@ -94,8 +94,10 @@ class MethodSpec:
     ) -> None:  # fmt: skip
         for name, mode in (("param_mode", param_mode), ("effect_mode", effect_mode)):
             if mode not in _MODES:
-                help = did_you_mean(nearest(str(mode), _MODES), "write one of " + _listed(_MODES))
-                raise model_error(f"`{name}` cannot be {brief(mode)}", help=help)
+                shown = f'"{mode}"' if isinstance(mode, str) else brief(mode)
+                help = did_you_mean(nearest(str(mode), _MODES), f"write {_quoted(_MODES)}", '"')
+                message = f"`{name}` is {_quoted(_MODES)}, not {shown}"
+                raise model_error(message, help=help)
         self.method = method
         self.arg_names = arg_names
         self.arg_specs = arg_specs
@@ -206,10 +208,19 @@ def _method(module: Module, name: Any) -> Callable[..., Any]:
 
 def _modes(given: Any) -> dict[str, str]:
     modes = {"param_mode": "plain", "effect_mode": "plain"}
-    for name, mode in given.items() if isinstance(given, Mapping) else [(given, "")]:
+    if not isinstance(given, Mapping):
+        meant = nearest(given, _MODES) if isinstance(given, str) else None
+        mode = given if given in _MODES else meant or "packed"
+        raise model_error(
+            f'the item "$" of a spec maps `param_mode` and `effect_mode` to modes, '
+            f"this is {brief(given)}",
+            help=f'write `"$": {{"param_mode": "{mode}", "effect_mode": "{mode}"}}`',
+        )
+    for name, mode in given.items():
         if name not in modes:
             help = did_you_mean(nearest(str(name), modes), "write " + _listed(modes))
-            raise model_error(f'the item "$" of a spec has no {brief(name)}', help=help)
+            shown = f"`{name}`" if isinstance(name, str) else brief(name)
+            raise model_error(f'the item "$" of a spec has no {shown}', help=help)
         modes[name] = mode
     return modes
 
@@ -277,6 +288,11 @@ def _example(name: str, example: Any) -> Any:
 
 def _name(method: Callable[..., Any]) -> str:
     return getattr(method, "__name__", repr(method))
+
+
+def _quoted(modes: Sequence[str]) -> str:
+    *others, last = [f'"{mode}"' for mode in modes]
+    return f"{', '.join(others)} or {last}"
 
 
 def _listed(names: Any) -> str:

@@ -158,6 +158,11 @@ def test_what_the_compiler_refuses_is_told():
         nn.SourceModule({"scale": like}, "int scale(\n", "c").load()
 
 
+def test_a_shared_object_that_is_not_there_is_told_when_the_module_is_made(tmp_path: Path):
+    with refused("RX0701", "there is no shared object `.*absent.so`", "give the path of a file"):
+        nn.ObjectModule({"scale": like}, tmp_path / "absent.so")
+
+
 def test_a_shared_object_without_the_function_is_refused(tmp_path: Path):
     with refused("RX0701", "no function `rotate`", 'extern "C"'):
         nn.SourceModule({"rotate": like}, SOURCE, "c").load()

@@ -229,7 +229,35 @@ REFUSED = {
         'there is no scheme "xavier_unifrom"',
     ),
     "a scheme that is none": (
-        lambda: init.initialize(WEIGHTS, {"*": 3}, key=0), "RX0703", 'there is no scheme "3"',
+        lambda: init.initialize(WEIGHTS, {"*": 3}, key=0), "RX0703", "there is no scheme int (3)",
+    ),
+    "a list of schemes": (
+        lambda: init.initialize(WEIGHTS, ["zeros"], key=0), "RX0703",
+        "there is no scheme list (['zeros'])",
+    ),
+    "a list of functions": (
+        lambda: init.calculate_gain(["relu"]), "RX0703", "there is no nonlinearity list (['relu'])",
+    ),
+    "a pattern that is none": (
+        lambda: init.initialize(WEIGHTS, {3: "zeros"}, key=0), "RX0712",
+        "a pattern of names is a string, not int (3)",
+    ),
+    "parameters without names": (
+        lambda: init.initialize([np.ones(3)], "zeros", key=0), "RX0712",
+        "parameters are given by their names, not as list",
+    ),
+    "parameters that are none": (
+        lambda: init.initialize(3, "zeros", key=0), "RX0712",
+        "parameters are given by their names, not as int (3)",
+    ),
+    "a dtype that is none": (
+        lambda: init.zeros()((5,), 3), "RX0202", "int (3) is no dtype of arrays",
+    ),
+    "a deviation below zero": (
+        lambda: init.normal(0.0, -1.0)((5,)), "RX0201", "`normal` cannot draw with its arguments: ",
+    ),
+    "a bound that is no number": (
+        lambda: init.uniform("a")((5,)), "RX0201", "`uniform` cannot draw with its arguments: ",
     ),
     "names without a scheme": (
         lambda: init.initialize(WEIGHTS, {"fc1.*": "zeros"}, key=0), "RX0712",

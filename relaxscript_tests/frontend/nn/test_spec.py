@@ -102,8 +102,35 @@ def test_a_spec_is_a_mapping_of_mappings():
 def test_modes_are_the_known_ones():
     arguments = {"tokens": TENSOR, "caches": (), "length": int}
     packed = {"decode": {**arguments, "$": {"param_mode": "pakced"}}}
-    refused(packed, "`param_mode` cannot be", "did you mean `packed`")
-    refused({"decode": {"$": {"parm_mode": "plain"}}}, "has no", "did you mean `param_mode`")
+    refused(
+        packed, '`param_mode` is "plain", "packed" or "none", not "pakced"',
+        'did you mean "packed"',
+    )  # fmt: skip
+    refused(
+        {"decode": {**arguments, "$": {"param_mode": 3}}},
+        r"not int \(3\)",
+        'write "plain", "packed" or "no',
+    )
+    refused(
+        {"decode": {"$": {"parm_mode": "plain"}}}, "has no `parm_m", "did you mean `param_mode`"
+    )
+    refused(
+        {"decode": {"$": "pakced"}}, r"maps `param_mode` and `effect_mode` to modes.*str \('pakced",
+        '`"\\$": {"param_mode": "packed", "effect_mode": "packed"}`',
+    )  # fmt: skip
+    refused({"decode": {"$": 3}}, r"to modes, this is int \(3\)")
+
+
+def test_elements_of_a_tuple_have_names_that_nothing_of_the_user_has():
+    class Sizes(nn.Module):
+        def forward(self, x: Any, x_0: Any, x_1_0: nn.Tensor) -> Any:
+            (first, (second,)), third = x, x_0
+            made = [nn.op.ones((size,)) for size in (first, second, third)]
+            return (*made, x_1_0)
+
+    spec = {"x": (int, (int,)), "x_0": int, "x_1_0": nn.spec.Tensor(("x_1", "x_1_0"), "float32")}
+    found = Sizes().jit({"forward": spec}).forward((2, (3,)), 4, np.zeros((5, 6), "float32"))
+    assert [array.shape for array in found] == [(2,), (3,), (4,), (5, 6)]
 
 
 def test_what_says_of_no_argument_what_it_is_is_refused():

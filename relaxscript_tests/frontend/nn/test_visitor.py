@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from relaxscript.errors import DiagnosticError
 from relaxscript.relax.frontend import nn
 from relaxscript_tests.frontend.nn.models import MLP
 
@@ -67,3 +70,39 @@ def test_what_is_given_takes_the_place_of_what_was_visited():
     assert model.layers[0].fc1.in_features == 1
     assert model.heads["out"].in_features == 1
     assert model.again is model.heads["out"]
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def told(mutator: nn.Mutator) -> str:
+    """The message of a visit; the note says where the method is."""
+    with pytest.raises(DiagnosticError) as refused:
+        mutator.visit("", Held())
+    (found,) = refused.value.diagnostics
+    assert (found.code, found.span is not None) == ("RX0711", True)
+    assert __file__ in found.notes[0]
+    return found.message
+
+
+@pytest.mark.parametrize("name", ["module", "modulelist", "moduledict", "param", "effect"])
+@pytest.mark.parametrize("made", [None, 3])
+def test_a_method_that_gives_no_part_of_a_model_is_told(name: str, made: Any):
+    def forgetful(self: nn.Mutator, name: str, node: Any) -> Any:
+        return made if name else getattr(nn.Mutator, method)(self, name, node)
+
+    method = f"visit_{name}"
+    mutator = type("Forgetful", (nn.Mutator,), {method: forgetful})()
+    assert f"`forgetful` gives {'NoneType (None)' if made is None else 'int (3)'}" in told(mutator)
+
+
+def test_a_visit_that_returns_nothing_is_told_with_the_path():
+    class Forgetful(nn.Mutator):
+        def visit(self, name: str, node: Any) -> Any:
+            made = super().visit(name, node)
+            if not isinstance(node, nn.ReLU):
+                return made
+            return None
+
+    message = "`visit` gives NoneType (None) for `layers.0.relu`, which is no part of a model"
+    assert told(Forgetful()) == message
