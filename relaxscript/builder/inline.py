@@ -26,6 +26,7 @@ from relaxscript.ir.relax import (
     Function,
     GlobalVar,
     If,
+    MatchCast,
     Tuple,
     TupleGetItem,
     Var,
@@ -74,14 +75,19 @@ class _Callee:
     """A function to inline, and what of it decides where it may be."""
 
     def __init__(self, function: Function) -> None:
+        self.function = function
         self.renaming = Renaming(function)
         self.once = evaluates_once(function)
         # Pure, since it says so: who claims no less cannot make the calls that it makes.
         self.is_trusted = function.is_pure and not claims_purity(True, function.attrs)
         # No dataflow block has control flow, and no local function sees a variable of one.
-        parts = walk.compounds(function.body)
-        self.needs_ordinary_block = self.is_trusted or any(
-            isinstance(part, (If, Function)) for part in parts
+        parts = list(walk.compounds(function.body))
+        has_inner_scopes = any(isinstance(part, (If, Function)) for part in parts)
+        self.needs_ordinary_block = self.is_trusted or has_inner_scopes
+        # Where its own variables are those of parameters and bindings, each gets another one when
+        # it is written. A copy beforehand would cost as much as to write it.
+        self.is_written_anew = not (
+            has_inner_scopes or any(isinstance(part, MatchCast) for part in parts)
         )
 
 
@@ -157,8 +163,12 @@ class _Splice(Specialization):
         self._builder = builder
         self._in_block = builder.current_block_is_dataflow()
         self._once = callee.once
-        self._function = callee.renaming.copy()
+        self._is_copy = not callee.is_written_anew
+        self._function = callee.renaming.copy() if self._is_copy else callee.function
         self._specializer = Specializer(mod, builder, self)
+        if not self._is_copy:
+            for old, new in callee.renaming.new_scalars().items():
+                self._specializer.replace_scalar(old, new)
 
     def write(self, args: Sequence[Expr]) -> Expr:
         """Write the bindings of the body; what the call gives is a leaf."""
@@ -170,7 +180,8 @@ class _Splice(Specialization):
     def write_as_declared(self, args: Sequence[Expr]) -> Expr:
         """As `write`, with no more known of the arguments than the callee says of them."""
         params = self._function.params
-        infos = TupleStructInfo.make(tuple(param.struct_info for param in params))
+        applied = self._specializer.applied
+        infos = TupleStructInfo.make(tuple(applied(param.struct_info) for param in params))
         given = self._builder.bind_match_cast(Tuple.make(tuple(args)), infos, "args")
         for index, param in enumerate(params):
             field = TupleGetItem.make(given, index)
@@ -198,8 +209,11 @@ class _Splice(Specialization):
     def dissolves(self, block: DataflowBlock) -> bool:
         return self._is_spliced()
 
-    def kind_of(self, var: Var) -> type[Var]:
-        return DataflowVar if self._is_spliced() else type(var)
+    def variable(self, var: Var) -> Var:
+        kind = DataflowVar if self._is_spliced() else type(var)
+        if self._is_copy and kind is type(var):
+            return var
+        return kind.make(var.name_hint, var.struct_info, span=var.span)
 
 
 class _Inliner(Specialization):
@@ -234,8 +248,10 @@ class _Inliner(Specialization):
             )
         return self._dissolved[block]
 
-    def kind_of(self, var: Var) -> type[Var]:
-        return Var if self._dissolved.get(self._specializer.path[-1]) else type(var)
+    def variable(self, var: Var) -> Var:
+        if type(var) is Var or not self._dissolved.get(self._specializer.path[-1]):
+            return var
+        return Var.make(var.name_hint, var.struct_info, span=var.span)
 
     def replacement(self, binding: Binding) -> Expr | None:
         callee = self._callee(binding.value)

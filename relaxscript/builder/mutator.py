@@ -44,7 +44,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.struct_info import StructInfo
+from relaxscript.ir.struct_info import StructInfo, equal_at_a_glance
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import Substitution, compounds, mentioned, substitute
 from relaxscript.sinfo import check_compatibility, facts_in_branch
@@ -162,6 +162,7 @@ class ExprMutator(ScopedVisitor):
         old = self._derive_struct_info(before.value, before.span)
         same = known is not None and (
             info is old
+            or equal_at_a_glance(info, known)
             or structural_equal(info, old)
             or is_left_to_run_time(self.builder, known, (old, info))
         )

@@ -7,8 +7,9 @@ specialises functions by it, `inline.py` bodies for the arguments of a call.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from relaxscript.analysis.derive import nature_of_misfit
 from relaxscript.analysis.inplace_use import writes_in_place
@@ -17,9 +18,10 @@ from relaxscript.analysis.purity import claims_purity
 from relaxscript.arith import NO, YES, simplify
 from relaxscript.errors import DiagnosticError, OperandError, Remark, Span, UnplacedError
 from relaxscript.ir import walk
+from relaxscript.ir.known_results import is_closed
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import PrimExpr, Var as PrimVar
+from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import (
     Binding,
     Call,
@@ -30,12 +32,12 @@ from relaxscript.ir.relax import (
     GlobalVar,
     Op,
     SeqExpr,
+    ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
     VarBinding,
 )
-from relaxscript.ir.renaming import is_closed
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     StructInfo,
@@ -51,7 +53,7 @@ from relaxscript.sinfo import (
 )
 
 from .block_builder import BlockBuilder
-from .mutator import ExprMutator
+from .mutator import ExprMutator, with_parts
 from .scope import attempt
 
 __all__ = ["Specialization", "Specializer", "evaluates_once", "in_normal_form"]
@@ -91,9 +93,25 @@ class _Simplified(walk.Substitution):
     def apply(self, root: walk.N) -> walk.N:
         if not self._mapping or (isinstance(root, StructInfo) and is_closed(root)):
             return root
-        if isinstance(root, Call) and (made := self.in_call(root)) is not None:
-            return cast(walk.N, made)
-        return walk.rewrite_top_down(root, self._replacement)
+        made: Node | None = None
+        if isinstance(root, Call):
+            made = self.in_call(root)
+        elif isinstance(root, TensorStructInfo):
+            made = self._of_tensor(root)
+        return (
+            walk.rewrite_top_down(root, self._replacement) if made is None else cast(walk.N, made)
+        )
+
+    def _of_tensor(self, info: TensorStructInfo) -> TensorStructInfo | None:
+        """A tensor whose sizes are numbers and variables, at a tenth of a walk; None for others."""
+        sizes, scalars = info.dims, self._scalars
+        if sizes is None or not all(d.__class__ in (IntImm, PrimVar) for d in sizes):
+            return None
+        made: list[Any] = [scalars.get(size, size) for size in sizes]
+        if all(map(operator.is_, made, sizes)):
+            return info
+        shape = ShapeExpr.make(tuple(made), span=None if info.shape is None else info.shape.span)
+        return TensorStructInfo.make(shape, info.dtype, info.vdevice, info.ndim, span=info.span)
 
     def _replacement(self, node: Node) -> Node | None:
         match node:
@@ -114,8 +132,8 @@ class Specialization:
     """The work of a specialiser beside putting leaves in the place of variables.
 
     `dissolves` is asked of dataflow blocks: the bindings of one that is dissolved go into what is
-    open around it. `kind_of` is what the variable of a binding is afterwards, one of its dataflow
-    block or not. `replacement` gives another value for a binding, or None.
+    open around it. `variable` is the variable of a binding afterwards: itself, or another one that
+    is of its dataflow block or not. `replacement` gives another value for a binding, or None.
     """
 
     def begin(self) -> None:
@@ -124,8 +142,8 @@ class Specialization:
     def dissolves(self, block: DataflowBlock) -> bool:
         return False
 
-    def kind_of(self, var: Var) -> type[Var]:
-        return type(var)
+    def variable(self, var: Var) -> Var:
+        return var
 
     def replacement(self, binding: Binding) -> Expr | None:
         return None
@@ -208,10 +226,10 @@ class Specializer(ExprMutator):
             return None
         if isinstance(node, VarBinding) and isinstance(node.value, Function):
             # It may call itself, by a variable of which something else is known by now.
-            var, kind = node.var, self._steps.kind_of(node.var)
+            var, made = node.var, self._steps.variable(node.var)
             info = self._replaced.apply(var.struct_info)
-            if kind is not type(var) or info is not var.struct_info:
-                self.replace_var(var, kind.make(var.name_hint, info, span=var.span))
+            if made is not var or info is not var.struct_info:
+                self.replace_var(var, type(made).make(var.name_hint, info, span=var.span))
         return super().enter(node)
 
     def leave(self, node: Node) -> None:
@@ -221,12 +239,12 @@ class Specializer(ExprMutator):
     def binding(self, binding: Binding) -> None:
         other = self._steps.replacement(binding)
         value = binding.value if other is None else other
-        var, kind = binding.var, self._steps.kind_of(binding.var)
-        if kind is type(var) or isinstance(value, Function):
+        var = binding.var
+        made = var if isinstance(value, Function) else self._steps.variable(var)
+        if made is var:
             self._write(binding, value)
             return
-        made = kind.make(var.name_hint, var.struct_info, span=var.span)
-        self._write(binding.replace(var=made), value)
+        self._write(with_parts(binding, made, binding.value), value)
         self.replace_var(var, self._replaced.get(made, made))
 
     def result_of(self, body: Expr) -> Expr:
@@ -296,7 +314,7 @@ class Specializer(ExprMutator):
             function, var = walk.substitute(function, {var: known}), known
             self.changed = True
         same = var is binding.var and function is binding.value
-        self.keep(binding if same else binding.replace(var=var, value=function))
+        self.keep(binding if same else with_parts(binding, var, function))
 
     def _calls_unknown(self, value: Expr) -> bool:
         return (

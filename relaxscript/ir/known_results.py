@@ -1,14 +1,21 @@
-"""The StructInfo of calls in which variables took the places of others."""
+"""Calls in which variables take the places of others, and what is known of these calls."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .relax import Call, Expr, Op, Tuple, Var, remember_struct_info
-from .struct_info import are_of_same_numbers
+from .prim import IntImm
+from .relax import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var, remember_struct_info
+from .struct_info import (
+    ObjectStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    equal_at_a_glance,
+)
 from .variable_shapes import has_variable_shape
 
-__all__ = ["renamed_call"]
+__all__ = ["is_closed", "is_renamed_by_operands", "renamed_call"]
 
 
 def renamed_call(call: Call, op: Expr, args: tuple[Expr, ...]) -> Call:
@@ -26,13 +33,41 @@ def renamed_call(call: Call, op: Expr, args: tuple[Expr, ...]) -> Call:
     return made
 
 
+def is_renamed_by_operands(call: Call, of_relax: bool) -> bool:
+    """True if no StructInfo of a call, and no size in it, changes with variables of Relax.
+
+    Where not only these change, `of_relax` is False, it mentions no scalar either.
+    """
+    if any(map(has_variable_shape, call.sinfo_args)):
+        return False
+    return of_relax or (
+        all(map(is_closed, call.sinfo_args)) and not any(map(_has_sizes, call.args))
+    )
+
+
+def _has_sizes(operand: Expr) -> bool:
+    if operand.__class__ is Tuple:
+        return any(map(_has_sizes, operand.fields))
+    return operand.__class__ in (ShapeExpr, PrimValue)
+
+
+def is_closed(info: StructInfo) -> bool:
+    """True if a StructInfo surely mentions no variable; quick, for most of them."""
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=sizes)) | ShapeStructInfo(values=sizes):
+            return sizes is None or all(size.__class__ is IntImm for size in sizes)
+        case TensorStructInfo(shape=shape):
+            return shape is None
+    return isinstance(info, ObjectStructInfo)
+
+
 def _is_known_alike(operand: Any, other: Any) -> bool:
     """True if operands are one, or are variables or tuples of some of which the same is known."""
     if operand is other:
         return True
     if isinstance(operand, Var) and isinstance(other, Var):
         info, known = operand.struct_info, other.struct_info
-        return known is not None and (info is known or are_of_same_numbers(info, known))
+        return known is not None and (info is known or equal_at_a_glance(info, known) is True)
     if operand.__class__ is Tuple and other.__class__ is Tuple:
         return all(map(_is_known_alike, operand.fields, other.fields))
     return False

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from . import prim
 from .field_types import brief
-from .relax import Function, ShapeExpr, Var
-from .struct_info import ObjectStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo
+from .known_results import is_closed
+from .relax import Function, Var
 from .walk import Substitution, bound_vars, defined_by, free_vars
 
-__all__ = ["Renaming", "copy_with_new_vars", "is_closed"]
+__all__ = ["Renaming", "copy_with_new_vars"]
 
 
 def copy_with_new_vars(func: Function) -> Function:
@@ -37,10 +37,13 @@ class Renaming:
         scalars = [v for v in self._bound if isinstance(v, prim.Var)]
         self._scalars = _own_scalars(func, scalars)
 
+    def new_scalars(self) -> dict[prim.Var, prim.Var]:
+        """The shape variables of its own, and a new one for each."""
+        return {v: type(v).make(v.name, v.dtype, span=v.span) for v in self._scalars}
+
     def copy(self) -> Function:
         """The function with new variables; see `copy_with_new_vars`."""
-        scalars = {v: type(v).make(v.name, v.dtype, span=v.span) for v in self._scalars}
-        renamed = Substitution(scalars)
+        renamed = Substitution(self.new_scalars())
         for v in self._bound:
             if isinstance(v, Var):
                 info = v.struct_info
@@ -58,13 +61,3 @@ def _own_scalars(func: Function, bound: list[prim.Var]) -> list[prim.Var]:
         return bound
     outside = set(free_vars(func))
     return [v for v in bound if v not in outside]
-
-
-def is_closed(info: StructInfo) -> bool:
-    """True if a StructInfo surely mentions no variable; quick, for most of them."""
-    match info:
-        case TensorStructInfo(shape=ShapeExpr(values=sizes)) | ShapeStructInfo(values=sizes):
-            return sizes is None or all(size.__class__ is prim.IntImm for size in sizes)
-        case TensorStructInfo(shape=shape):
-            return shape is None
-    return isinstance(info, ObjectStructInfo)

@@ -20,7 +20,7 @@ from .distributed import DeviceMesh, Placement, as_placement, placement_mistake
 from .field_roles import Datum, Parts, Role, Sizes
 from .field_types import brief
 from .node import Node, field, node
-from .prim import IntImm, PrimExpr, as_prim
+from .prim import IntImm, PrimExpr, Var as PrimVar, as_prim
 from .relax import Expr, ShapeExpr
 from .types import ObjectType, PrimType, ShapeType, TensorType, Type, checked_rank
 from .vdevice import VDevice, as_vdevice, same_vdevice
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DTensorStructInfo", "FuncStructInfo", "ObjectStructInfo", "PrimStructInfo", "ShapeStructInfo",
-    "StructInfo", "TensorStructInfo", "TupleStructInfo", "are_of_same_numbers", "default_derive",
-    "empty_derive",
+    "StructInfo", "TensorStructInfo", "TupleStructInfo", "default_derive", "empty_derive",
+    "equal_at_a_glance",
 ]  # fmt: skip
 
 VOID = DataType("void")
@@ -333,18 +333,26 @@ _DERIVATIONS: dict[str, Callable[..., StructInfo]] = {
 }
 
 
-def are_of_same_numbers(info: Any, other: Any) -> bool:
-    """True for two tensors on one device whose sizes are the same numbers; quick, as most are."""
+def equal_at_a_glance(info: Any, other: Any) -> bool | None:
+    """True or False for tensors whose sizes are numbers and variables, as most are; None else.
+
+    Variables are equal to themselves only.
+    """
     if info.__class__ is not TensorStructInfo or other.__class__ is not TensorStructInfo:
-        return False
+        return None
     sizes, others = info.dims, other.dims
-    if sizes is None or others is None or len(sizes) != len(others):
+    if sizes is None or others is None or info.vdevice is not other.vdevice:
+        return None
+    if len(sizes) != len(others) or info.dtype != other.dtype:
         return False
-    return (
-        info.dtype == other.dtype
-        and info.vdevice is other.vdevice
-        and all(
-            a.__class__ is b.__class__ is IntImm and a.value == b.value and a.dtype == b.dtype
-            for a, b in zip(sizes, others)
-        )
-    )
+    pairs: Any = zip(sizes, others)
+    for a, b in pairs:
+        if a is b:
+            continue
+        if a.__class__ is not b.__class__ or a.__class__ is not IntImm:
+            return False if {a.__class__, b.__class__} <= {IntImm, PrimVar} else None
+        if a.value != b.value:
+            return False
+        if a.dtype != b.dtype:
+            return None
+    return True

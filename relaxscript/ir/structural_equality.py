@@ -20,7 +20,7 @@ from . import hooks, prim, relax
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
-from .struct_info import StructInfo, are_of_same_numbers
+from .struct_info import StructInfo, equal_at_a_glance
 from .structural_hashing import structural_hash
 from .structure import (
     DEFINE,
@@ -482,8 +482,9 @@ def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     With `map_free_vars`, free variables of one may stand for those of the other. Cost: one step
     for each pair of nodes, each pair of shared StructInfos once.
     """
-    if are_of_same_numbers(lhs, rhs):
-        return True
+    quick = equal_at_a_glance(lhs, rhs)
+    if quick or (quick is False and not map_free_vars):
+        return quick
     return _StructuralComparison(map_free_vars).run(lhs, rhs) is None
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from . import prim, relax
 from .field_roles import dimensions, parts_of
 from .field_types import brief
-from .known_results import renamed_call
+from .known_results import is_renamed_by_operands, renamed_call
 from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import FuncStructInfo, StructInfo
@@ -289,7 +289,7 @@ class Substitution:
 
     def in_call(self, call: relax.Call) -> relax.Call | None:
         """A call of leaves with its variables replaced; None where it must be gone through."""
-        if not self._of_relax or any(map(has_variable_shape, call.sinfo_args)):
+        if not is_renamed_by_operands(call, self._of_relax):
             return None
         if call.attrs and not all(isinstance(n, prim.Immediate) for n in nodes_in(call.attrs)):
             return None

@@ -72,6 +72,30 @@ def test_each_call_has_variables_of_its_own():
     assert len(set(variables)) == len(variables) == 4
 
 
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_bodies_have_shape_variables_of_their_own_where_the_arguments_do_not_say_them():
+    mod = module(
+        g=f"{ANY}\n    n = T.int64()\n    y = R.exp(x)\n    z = R.reshape(y, (n, 1))\n    return z",
+        main='(x: R.Tensor(ndim=1, dtype="float32"), y: R.Tensor(ndim=1, dtype="float32"))\n'
+        "    a = M.g(x)\n    b = M.g(y)\n    return (a, b)",
+    )
+    made = inlined(mod, "g")
+    casts = [b.struct_info.dims[0] for b in bindings(made) if isinstance(b, MatchCast)]
+    assert len(set(casts)) == len(casts) == 2
+    assert mod["g"].params[0].struct_info.dims[0] not in casts
+    three, five = np.ones(3, "float32"), np.ones(5, "float32")
+    assert [given.shape for given in made(three, five)] == [(3, 1), (5, 1)]
+
+
+def test_what_a_function_shares_with_its_caller_is_no_variable_of_the_body():
+    mod = module(g=TWICE, h=TWICE, main=f"{F}\n    a = M.g(x)\n    b = M.h(a)\n    return b")
+    before = {name: mod[name].script() for name in ("g", "h", "main")}
+    made = inlined(mod, "g", "h")
+    names = [b.var for f in (mod["g"], mod["h"]) for b in bindings(f)]
+    assert not set(names) & {b.var for b in bindings(made)}
+    assert {name: mod[name].script() for name in before} == before
+
+
 def test_calls_inside_of_what_is_inlined_are_inlined_too():
     mod = module(
         h=TWICE, g=f"{F}\n    y = M.h(x)\n    return y", main=f"{F}\n    a = M.g(x)\n    return a"

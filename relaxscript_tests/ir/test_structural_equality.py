@@ -35,6 +35,7 @@ from relaxscript.ir.struct_info import (
     ShapeStructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    equal_at_a_glance,
 )
 from relaxscript.ir.tir import Block, Buffer, BufferStore, For, PrimFunc, Range, SeqStmt
 from relaxscript.ir.tir_compute import BufferRealize
@@ -257,3 +258,22 @@ def test_a_shared_function_type_is_compared_again_where_its_variable_means_anoth
         TupleStructInfo([mine, FuncStructInfo([own], mine)]),
         TupleStructInfo([theirs, FuncStructInfo([own], theirs)]),
     )
+
+
+def test_tensors_are_compared_at_a_glance_as_they_are_part_by_part(rng):
+    n, m = Var("n", "int64"), Var("n", "int64")
+    choices = [2, 3, IntImm("int32", 2), n, m, Add(n, IntImm("int64", 1))]
+    infos = [TensorStructInfo(None, "float32", ndim=2), TensorStructInfo((), "float32")]
+    for _ in range(40):
+        sizes = [choices[i] for i in rng.integers(0, len(choices), rng.integers(1, 3))]
+        dtype = ("float32", "int64")[rng.integers(0, 2)]
+        device = (None, "llvm:1")[rng.integers(0, 2)]
+        infos.append(TensorStructInfo(sizes, dtype, device))
+    glances = set()
+    for a in infos:
+        for b in infos:
+            quick = equal_at_a_glance(a, b)
+            glances.add(quick)
+            if quick is not None:
+                assert quick is (get_first_structural_mismatch(a, b) is None)
+    assert glances == {True, False, None}
