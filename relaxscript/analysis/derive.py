@@ -17,6 +17,7 @@ from relaxscript.errors import InternalError, Nature, OperandError, quantity
 from relaxscript.ir import hooks
 from relaxscript.ir.distributed import placement_mistake
 from relaxscript.ir.field_roles import Datum, paired_parts
+from relaxscript.ir.known_results import is_closed
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import (
@@ -47,8 +48,8 @@ from relaxscript.ir.struct_info import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
-    are_of_same_numbers,
     default_derive,
+    equal_at_a_glance,
 )
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import DeferredCheck, lookup
@@ -291,7 +292,7 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
     params = callee.params or ()
     check_argument_count(callee, len(expr.args))
     arguments = [context.struct_info(a) for a in expr.args]
-    if all(map(are_of_same_numbers, arguments, params)):
+    if all(equal_at_a_glance(a, p) and is_closed(p) for a, p in zip(arguments, params)):
         # So it is for most calls of PrimFuncs; to find that out below costs four times as much.
         return _in_scope(callee.ret, callee, {}, context)
     # What is in scope has its value: only the function's own variables stand for the arguments'.
