@@ -24,6 +24,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+import struct
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -253,15 +254,34 @@ def float_power(a: float, b: float) -> float:
         return math.copysign(math.inf, a) if odd else math.inf
 
 
+_DOUBLE, _DOUBLE_BITS = struct.Struct("<d"), struct.Struct("<q")
+
+
+def fused_multiply_add_of_float32(a: float, b: float, c: float) -> float:
+    """`a * b + c` of numbers of float32, rounded once.
+
+    The product is exact as a double. Where the sum is not, what was lost says which of the two
+    doubles around it is odd. That one is no middle between numbers of float32.
+    """
+    product = a * b
+    total = product + c
+    added = total - product
+    lost = (product - (total - added)) + (c - added)
+    if lost and lost == lost and not _DOUBLE_BITS.unpack(_DOUBLE.pack(total))[0] & 1:
+        total = math.nextafter(total, math.copysign(math.inf, lost))
+    return ctypes.c_float(total).value
+
+
 def fused_multiply_add(dtype: DataType) -> Operation:
     """`a * b + c` rounded once.
 
     What lies between two doubles becomes the odd one of them, and that is rounded once more. The
     outcome is the same number. For types of 16 bits and less, `float32` is the step between.
     """
+    if dtype == "float32":
+        return fused_multiply_add_of_float32
     fit, wide = rounding(dtype), dtype == "float64"
-    float32 = DataType("float32")
-    narrow = None if wide or dtype == float32 else rounding(float32)
+    narrow = rounding(DataType("float32"))
 
     def fused_multiply_add(a: float, b: float, c: float) -> float:
         if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
@@ -272,7 +292,7 @@ def fused_multiply_add(dtype: DataType) -> Operation:
         if wide:
             return _nearest(exact)
         near = _round_to_odd(_nearest(exact), exact, "float64")
-        return fit(near if narrow is None else _round_to_odd(narrow(near), exact, "float32"))
+        return fit(_round_to_odd(narrow(near), exact, "float32"))
 
     return fused_multiply_add
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import given, strategies as st
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.intrinsic import FUSED
 from relaxscript.semantics import scalar
+from relaxscript_tests import examples
 from relaxscript_tests.prim_funcs import FLOATS, INTEGERS, interesting
 
 
@@ -213,3 +216,47 @@ def test_there_is_no_function_for_other_kinds_of_numbers():
     assert intrinsic("shift_left", "bool") is None
     assert intrinsic("exp", "handle") is None
     assert intrinsic("no_such_thing", "float32") is None
+
+
+def rounded_once(a, b, c):
+    """`a * b + c` of numbers of float32, by way of fractions."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    near = np.float32(float(exact))  # may be rounded twice
+    around = [near, *(np.nextafter(near, np.float32(to)) for to in (-np.inf, np.inf))]
+    finite = [x for x in around if np.isfinite(x)]
+    gap = {x: abs(Fraction(float(x)) - exact) for x in finite}
+    least = min(gap.values())
+    nearest = [x for x in finite if gap[x] == least]
+    return next((x for x in nearest if not int(x.view("uint32")) & 1), nearest[0])
+
+
+def test_a_product_and_a_sum_of_float32_are_rounded_once(rng):
+    fused = scalar.intrinsic(FUSED, DataType("float32"))
+    count = examples(20000)
+    a, b, c = (rng.normal(size=count).astype("float32") for _ in range(3))
+    scales = np.ldexp(np.float32(1), rng.integers(-140, 20, count))
+    for x, y, z in zip((a * scales).tolist(), b.tolist(), c.tolist(), strict=True):
+        assert fused(x, y, z) == rounded_once(x, y, z), (x, y, z)
+
+
+def test_a_sum_that_is_a_middle_but_for_what_a_double_cannot_hold_is_no_middle(rng):
+    fused = scalar.intrinsic(FUSED, DataType("float32"))
+    for i, z in enumerate(rng.uniform(1, 2, examples(5000)).astype("float32").tolist()):
+        x, y = 2.0**-12 * (1 + i % 300 * 2.0**-23), 2.0**-12 * (1 - i % 300 * 2.0**-23)
+        for sign in (1, -1):
+            assert fused(x, sign * y, z) == rounded_once(x, sign * y, z), (x, y, z)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "wanted"),
+    [
+        (2.0**100, 2.0**100, -math.inf, -math.inf), (math.inf, 0.0, 1.0, math.nan),
+        (math.inf, 1.0, -math.inf, math.nan), (2.0**127, 2.0, -(2.0**127), 2.0**127),
+        (2.0**127, 2.0, 0.0, math.inf), (-0.0, 1.0, 0.0, 0.0), (-0.0, 1.0, -0.0, -0.0),
+        (1.0, 1.0, -1.0, 0.0), (2.0**-149, 2.0**-149, 0.0, 0.0), (2.0**-149, 0.5, 0.0, 0.0),
+        (2.0**-149, 0.5, 2.0**-149, 2.0**-148), (math.nan, 1.0, 1.0, math.nan),
+    ],
+)  # fmt: skip
+def test_fused_products_at_the_limits(a, b, c, wanted):
+    found = scalar.intrinsic(FUSED, DataType("float32"))(a, b, c)
+    assert repr(found) == repr(wanted)
