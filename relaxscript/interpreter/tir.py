@@ -26,6 +26,7 @@ from relaxscript.semantics.error_context import locate_errors
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Rules, Run
 from relaxscript.semantics.prim_func_abi import PrimFuncSignature
+from relaxscript.semantics.vector_math import has_vector_math
 
 from .external_calls import compile_external
 from .memory import share_pointers, slot_of
@@ -86,7 +87,7 @@ class CompiledPrimFunc:
 
     def __init__(self, func: tir.PrimFunc) -> None:
         self.signature = PrimFuncSignature(func)
-        cx = ExpressionContext(self.signature.layout, RULES)
+        cx = ExpressionContext(self.signature.layout, RULES, has_vector_math(func))
         preparation = share_pointers(cx, self.signature.params)
         self.run: Run = sequence([*preparation, compile_body(cx, func.body)])
 

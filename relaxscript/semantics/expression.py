@@ -21,6 +21,7 @@ from . import scalar, tir_errors
 from .elements import lane_positions, reader
 from .expression_context import ExpressionContext, Frame, Run
 from .llvm_calls import expand_intrinsic
+from .vector_math import expand_vector_math
 
 __all__ = ["compile_expr"]
 
@@ -300,6 +301,9 @@ def compile_intrinsic(cx: ExpressionContext, e: prim.Call, row: table.Intrinsic)
     if operation is None:
         message = f"`{row.script_name}` takes {row.takes}, not {dtype}"
         raise tir_errors.invalid("RX0502", message, e.span)
+    definition = expand_vector_math(e) if cx.vector_math else None
+    if definition is not None:
+        return compile_expr(cx, definition)
     return compile_operation(cx, operation, e.args, dtype.lanes)
 
 

@@ -54,9 +54,11 @@ class Rules(NamedTuple):
 class ExpressionContext:
     """The frame of one function while closures are made for it."""
 
-    def __init__(self, layout: FrameLayout, rules: Rules) -> None:
+    def __init__(self, layout: FrameLayout, rules: Rules, vector_math: bool = False) -> None:
         self.layout = layout
         self.rules = rules
+        # Whether functions such as exp are those of `vector_math/`.
+        self.vector_math = vector_math
         # How a sum or product of integers fails, where it may not wrap.
         self.wraps: Callable[[], VMError] | None = None
         # Buffers that are used over some memory without being declared, by its pointer.

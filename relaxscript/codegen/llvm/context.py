@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir import prim, tir
+from relaxscript.ir.intrinsic import Intrinsic
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.semantics.prim_func_abi import PrimFuncSignature
+from relaxscript.semantics.vector_math import has_vector_math
 
 from .buffer_address import BufferAddress, CodegenOptions
 from .ir_writer import Explain, FunctionWriter, Value
@@ -33,6 +35,7 @@ class EmissionRules(NamedTuple):
     reduction: Callable[[FunctionContext, Reduce], Value]
     external: Callable[[FunctionContext, prim.Call, str], Value]
     call_function: Callable[[FunctionContext, prim.Call, GlobalVar], Value]
+    math: Callable[[FunctionContext, prim.Call, Intrinsic], Value]
     returning: Callable[[FunctionContext, prim.PrimExpr], Value]
 
 
@@ -46,6 +49,8 @@ class FunctionContext:
         self.options: CodegenOptions = module.options
         self.signature = PrimFuncSignature(func)
         self.result: DataType | None = None
+        # Whether functions such as exp are those of `semantics/vector_math/`.
+        self.vector_math = has_vector_math(func)
         self.asm = FunctionWriter(module.sites)
         self.values: dict[Node, Value] = {}
         self.ranges = ValueRanges()

@@ -20,6 +20,7 @@ from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar, tir_errors
 from relaxscript.semantics.llvm_calls import expand_intrinsic
+from relaxscript.semantics.vector_math import has_definition
 
 from .context import FunctionContext
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
@@ -264,8 +265,12 @@ def emit_vector(cx: FunctionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffl
                 asm.operation("mul", step, asm.number(step.type, i), flag) for i in range(lanes)
             ]
             return asm.join([asm.operation("add", first, s, flag) for s in steps])
+        case prim.Broadcast(prim.Immediate() as value, _):
+            return asm.literal(e.dtype, scalar_value(value))
         case prim.Broadcast(value, lanes):
             one = emit(cx, value)
+            if value.dtype.lanes == 1:
+                return asm.splat(one, lanes)
             return asm.join([asm.extract(one, i) for i in range(value.dtype.lanes)] * lanes)
     return emit_shuffle(cx, e)
 
@@ -315,6 +320,8 @@ def emit_intrinsic(cx: FunctionContext, e: prim.Call, row: table.Intrinsic) -> V
     if scalar.intrinsic(row.name, dtype.element) is None:
         message = f"`{row.script_name}` takes {row.takes}, not {dtype}"
         raise tir_errors.invalid("RX0502", message, e.span)
+    if cx.vector_math and has_definition(e):
+        return cx.rules.math(cx, e, row)
     args = [emit(cx, arg) for arg in e.args]
     register(dtype, e.span)
     if not dtype.is_float:

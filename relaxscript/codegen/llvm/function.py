@@ -36,6 +36,7 @@ from .reductions import emit_reduction
 from .statement import emit_body
 from .types import register, storage
 from .value_ranges import DIMENSION, Interval, limits
+from .vector_math import emit_vector_math
 
 __all__ = ["ENTRY", "ModuleText"]
 
@@ -333,5 +334,6 @@ def explain_mismatch(
 
 
 RULES = EmissionRules(
-    emit_load, place_of, emit_reduction, emit_external, emit_function_call, emit_return
-)
+    emit_load, place_of, emit_reduction, emit_external, emit_function_call, emit_vector_math,
+    emit_return,
+)  # fmt: skip

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from relaxscript.dtypes import DataType
@@ -164,8 +165,19 @@ def _invert(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Valu
     return asm.operation("xor", args[0], ones)
 
 
+_LITERAL = re.compile(r"(?:splat \(i\d+ )?(\d+)\)?")
+
+
+def _is_known_to_fit(n: Value, dtype: DataType) -> bool:
+    """True if a number of places is a literal below the width."""
+    literal = _LITERAL.fullmatch(n.text)
+    return literal is not None and int(literal[1]) < dtype.bits
+
+
 def _shift_left(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     x, n = args
+    if _is_known_to_fit(n, dtype):
+        return asm.operation("shl", x, n)
     width = asm.number(x.type, dtype.bits)
     fits = asm.compare("icmp ult", n, width)
     zero = asm.number(x.type, 0)
@@ -174,6 +186,8 @@ def _shift_left(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> 
 
 def _shift_right(asm: FunctionWriter, args: Sequence[Value], dtype: DataType) -> Value:
     x, n = args
+    if _is_known_to_fit(n, dtype):
+        return asm.operation("ashr" if dtype.kind == "int" else "lshr", x, n)
     fits = asm.compare("icmp ult", n, asm.number(x.type, dtype.bits))
     if dtype.kind == "int":
         # A shift by all bits but one leaves the sign.

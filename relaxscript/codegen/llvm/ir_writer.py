@@ -153,6 +153,15 @@ class FunctionWriter:
             vector = self.value(type_, f"insertelement {vector}, {lane}, i64 {i}")
         return vector
 
+    def splat(self, x: Value, lanes: int) -> Value:
+        """The vector of as many copies of a scalar."""
+        if lanes == 1:
+            return x
+        type_ = f"<{lanes} x {x.type}>"
+        first = self.value(type_, f"insertelement {type_} poison, {x}, i64 0")
+        places = f"<{lanes} x i32> zeroinitializer"
+        return self.value(type_, f"shufflevector {first}, {type_} poison, {places}")
+
     def any(self, condition: Value) -> Value:
         """True if a condition holds in any lane."""
         if not condition.type.startswith("<"):
@@ -190,6 +199,10 @@ class FunctionWriter:
             self._late.append(f"  store {detail}, ptr {place}")
         self._late += [f"  store i32 {status}, ptr %status", "  br label %exit"]
         self.begin(ahead)
+
+    def text_of_expression(self, header: str, result: Value) -> str:
+        """The whole of a function that gives a value and cannot fail."""
+        return "\n".join([f"{header} {{", "start:", *self.lines, f"  ret {result}", "}"])
 
     def text(self, header: str) -> str:
         """The whole function."""

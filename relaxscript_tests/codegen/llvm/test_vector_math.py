@@ -1,0 +1,92 @@
+"""Vector math is written into a module as functions, each once, and only those that are called."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import const
+from relaxscript.ir.scalar_functions import FUNCTIONS as T
+from relaxscript.semantics.vector_math import ATTRIBUTE
+from relaxscript_tests.prim_funcs import both, elementwise, load, loop, prim_func, store
+
+X, Y = (tir.Buffer(name, (32,)) for name in "xy")
+ON = {ATTRIBUTE: True}
+
+
+def run(first, lanes):
+    return prim.Ramp(const(first, "int64"), const(1, "int64"), lanes)
+
+
+def defined(kernel):
+    return re.findall(r"^define internal .* @relaxscript\.([\w.]+)\(", kernel.llvm_ir, re.MULTILINE)
+
+
+def test_a_function_is_written_once_for_each_width():
+    places = [run(0, 8), run(8, 8), run(16, 4), const(20, "int64"), const(21, "int64")]
+    body = tir.SeqStmt([store(Y, T["exp"](load(X, at)), at) for at in places])
+    kernel = compile_prim_func(prim_func([X, Y], body, **ON))
+    assert sorted(defined(kernel)) == ["exp.float32", "exp.float32x4", "exp.float32x8"]
+    assert kernel.llvm_ir.count("call <8 x float> @relaxscript.exp.float32x8(") == 2
+
+
+def test_a_function_within_a_function_is_called_in_order():
+    func = elementwise(32, ["float32"], "float32", lambda x: T["exp2"](T["exp"](T["exp"](x))))
+    func = func.with_attr(ATTRIBUTE, True)
+    x = np.linspace(-2, 1, 32, dtype="float32")
+    _, found = both(func, [x, np.zeros_like(x)])
+    np.testing.assert_allclose(found, np.exp2(np.exp(np.exp(x))), 1e-5)
+
+
+def test_each_prim_func_of_a_module_has_its_own_attribute():
+    i = prim.Var("i", "int64")
+
+    def exp_of(**attrs):
+        return prim_func([X, Y], loop(i, 32, store(Y, T["exp"](load(X, i)), i)), **attrs)
+
+    module = IRModule({"ours": exp_of(global_symbol="ours", **ON)})
+    call = tir.Evaluate(prim.Call("handle", module.get_global_var("ours"), [X.data, Y.data]))
+    last = store(Y, T["exp"](load(X, 0)), 0)
+    outer = prim_func([X, Y], tir.SeqStmt([call, last]))
+    kernel = compile_prim_func(outer, module=module)
+    assert defined(kernel) == ["exp.float32"]
+    assert "@expf(" in kernel.llvm_ir
+    x = np.linspace(-3, 3, 32, dtype="float32")
+    ours, theirs = np.zeros_like(x), np.zeros_like(x)
+    kernel(x, ours)
+    evaluate(outer, [x, theirs], module)
+    np.testing.assert_array_equal(ours[1:], theirs[1:])
+
+
+def test_an_attribute_that_is_false_is_none():
+    func = elementwise(32, ["float32"], "float32", T["exp"]).with_attr(ATTRIBUTE, False)
+    assert defined(compile_prim_func(func)) == []
+
+
+def test_vectors_of_equal_lanes_are_written_in_one_step():
+    s = prim.Var("s", "float32")
+    value = prim.Mul(prim.Broadcast(s, 8), prim.Broadcast(const(2.5), 8))
+    func = prim_func([Y], store(Y, value, run(0, 8)), [s])
+    text = compile_prim_func(func).llvm_ir
+    assert text.count("insertelement <8 x float>") == 1
+    assert "splat (float 0x4004000000000000)" in text
+    _, found = both(func, [np.zeros(32, "float32"), 1.25])[::-1]
+    np.testing.assert_array_equal(found[:8], 3.125)
+
+
+def test_a_shift_by_a_known_number_of_places_is_one_instruction():
+    places = tir.Buffer("places", (4,), "int32")
+
+    def text(amount):
+        value = T["shift_right"](T["shift_left"](load(places, 0), amount), amount)
+        kernel = compile_prim_func(prim_func([places], store(places, value, 0)))
+        return kernel.llvm_ir
+
+    assert "select" not in text(3)
+    assert "select" in text(load(places, 1))
+    assert "select" in text(32)
