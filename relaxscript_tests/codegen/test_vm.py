@@ -460,3 +460,55 @@ class M:
     )
     assert callees(mod, "main") == ["copy", "copy"]
     assert callees(mod, "written") == ["vm.builtin.constant", "copy"]
+
+
+def test_a_constant_by_other_names_is_new_only_where_somebody_writes_or_keeps():
+    mod = from_source(
+        """
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(x: T.Buffer((2,), "float32"), y: T.Buffer((2,), "float32")):
+        for i in range(2):
+            y[i] = x[i]
+
+    @R.function(pure=False)
+    def main(y: R.Tensor((2,), "float32")):
+        cls = M
+        c = R.const([1, 2], "float32")
+        d = c
+        e = R.match_cast(d, R.Tensor((2,), "float32"))
+        t = (e, c)
+        f = t[0]
+        cls.copy(f, y)
+        cls.copy(d, y)
+        return y
+
+    @R.function(pure=False)
+    def written(y: R.Tensor((2,), "float32")):
+        cls = M
+        c = R.const([1, 2], "float32")
+        t = (c, y)
+        d = t[0]
+        cls.copy(y, d)
+        return y
+
+    @R.function
+    def given(y: R.Tensor((2,), "float32")):
+        c = R.const([1, 2], "float32")
+        d = c
+        return d
+
+    @R.function
+    def kept(y: R.Tensor((2,), "float32")):
+        c = R.const([1, 2], "float32")
+        t = (c, c)
+        d = t
+        return d
+"""
+    )
+    constant, items = "vm.builtin.constant", ["vm.builtin.make_tuple", "vm.builtin.tuple_getitem"]
+    assert callees(mod, "main") == [*items, "copy", "copy"]
+    assert callees(mod, "written") == [constant, *items, "copy"]
+    assert callees(mod, "given") == [constant]
+    assert callees(mod, "kept") == [constant, "vm.builtin.make_tuple"]

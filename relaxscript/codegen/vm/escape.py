@@ -6,7 +6,7 @@ it is only read, it is the one tensor of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relaxscript.ir import prim, relax, tir
@@ -66,17 +66,24 @@ class KernelArgs:
 def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
     """The uses of the values of a function."""
     found = Usage()
+    aliases: dict[relax.Var, list[relax.Var]] = {}  # of what each is another name
+    items: set[int] = set()  # of tuples, which are bound
     for node in compounds(function.body):
         match node:
             case relax.VarBinding(value=relax.Call()):
                 pass
-            case relax.VarBinding(value=value):
+            case relax.VarBinding(var=var, value=relax.TupleGetItem(relax.Var() as whole) as value):
+                aliases.setdefault(var, []).append(whole)
+                items.add(id(value))
+            case relax.VarBinding(var=var, value=value):
                 _note_symbols([value], found)
-                found.escaping.update(_operands([value]))
-            case relax.MatchCast(value=value, struct_info=info):
+                aliases.setdefault(var, []).extend(_operands([value]))
+            case relax.MatchCast(var=var, value=value, struct_info=info):
                 _note_symbols([value], found)
-                found.escaping.update(_operands([value]))
+                aliases.setdefault(var, []).extend(_operands([value]))
                 found.matched.update(dict.fromkeys(definable_shape_vars(info)))
+            case relax.TupleGetItem() if id(node) in items:
+                pass
             case relax.Call(op=op, args=args):
                 _note_symbols((op, *args), found)
                 found.gives_back |= Trait.FREES in traits_of(op)
@@ -87,7 +94,18 @@ def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
                 _note_symbols(children(node), found)
                 found.escaping.update(_escaping_from(node, kernels))
     _note_symbols([function.body], found)
+    _follow(aliases, found.escaping)
     return found
+
+
+def _follow(aliases: Mapping[relax.Var, list[relax.Var]], escaping: set[relax.Var]) -> None:
+    """Add what escapes by another name, as a whole of which a part escapes."""
+    waiting = list(escaping)
+    while waiting:
+        for source in aliases.get(waiting.pop(), ()):
+            if source not in escaping:
+                escaping.add(source)
+                waiting.append(source)
 
 
 def _note_symbols(nodes: Iterable[Node], found: Usage) -> None:

@@ -115,6 +115,28 @@ def test_constants_have_no_other_names_and_are_not_copied_by_a_run():
     assert (y.tolist(), cast.tolist()) == ((W + B).tolist(), B.tolist())
 
 
+def test_a_weight_by_a_name_of_the_user_is_copied_by_no_run():
+    @I.ir_module
+    class Named:
+        @R.function
+        def main(
+            x: R.Tensor(("n", 4), "float32"),
+            w: R.Tensor((4, 3), "float32"),
+            b: R.Tensor((3,), "float32"),
+        ):
+            R.func_attr({"num_input": 1, "param_names": NAMES})
+            weight = w
+            with R.dataflow():
+                bias = b
+                again = bias
+                y = R.add(R.matmul(x, weight), again)
+                R.output(y)
+            return y
+
+    assert "vm.builtin.constant" not in rx.build(Named, params=WEIGHTS).as_text()
+    assert rx.jit(Named, params=WEIGHTS).main(X).tolist() == (X @ W + B).tolist()
+
+
 def test_a_tuple_that_is_used_as_a_whole_is_made_again():
     @I.ir_module
     class Whole:
