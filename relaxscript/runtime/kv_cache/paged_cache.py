@@ -145,8 +145,10 @@ class PagedAttentionKVCache(KVState):
             raise cache_error(name, f"{text}, and cannot be fused")
         self._require_tensor(name, "qkv", qkv, (total, heads + 2 * groups, dim))
         self._require_tensor(name, "o", o, (total, heads, dim))
-        if self.rope_mode is RopeMode.NORMAL and self._split_rotary is not None:
-            parts = self._split_by_kernel(qkv, forward)
+        if self.rope_mode is not RopeMode.NONE and self._split_rotary is not None:
+            parts = self._split_by_kernel(qkv, forward.positions)
+            if self.rope_mode is RopeMode.INLINE:
+                parts = parts[0], qkv[:, heads : heads + groups], parts[2]
         else:
             parts = forward.quiet(self._split, qkv, forward)
         forward.quiet(self._keep_and_attend, layer, sm_scale, parts, o, forward)
@@ -181,19 +183,25 @@ class PagedAttentionKVCache(KVState):
             read = values[seen.rows].astype(self._work, copy=False)
             attend(queries[first:last], own, read, sm_scale, o[first:last], None, seen.hidden)
 
-    def _split_by_kernel(self, qkv: Array, forward: Forward) -> tuple[Array, ...]:
+    def _split_by_kernel(self, qkv: Array, positions: Array) -> tuple[Array, ...]:
         """Queries, keys and values as a kernel splits and turns them."""
         assert self._split_rotary is not None
         shape, dim = (self.num_qo_heads, self.num_kv_heads, self.num_kv_heads), self.qk_head_dim
-        parts = tuple(np.empty((forward.total, heads, dim), self.dtype) for heads in shape)
+        parts = tuple(np.empty((len(qkv), heads, dim), self.dtype) for heads in shape)
         last = 1 if self._ext_factors is None else self._ext_factors
-        self._split_rotary(qkv, forward.positions, *parts, last)
+        self._split_rotary(qkv, positions, *parts, last)
         return parts
 
     def _turned(self, keys: Array, seen: SeenTokens) -> Array:
         """Keys as queries meet them."""
         if self.rope_mode is not RopeMode.INLINE or self._rope is None:
             return keys
+        if self._split_rotary is not None:  # it turns keys beside queries, and there are none
+            queries, groups = self.num_qo_heads, self.num_kv_heads
+            fused = np.zeros((len(keys), queries + 2 * groups, self.qk_head_dim), self.dtype)
+            fused[:, queries : queries + groups] = keys
+            positions = seen.positions.astype("int32", copy=False)
+            return self._split_by_kernel(fused, positions)[1].astype(self._work, copy=False)
         if seen.tables is None:
             seen.tables = self._rope.tables(seen.positions, self._work)
         return rotate(keys, seen.tables)

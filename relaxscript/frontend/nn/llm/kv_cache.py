@@ -188,12 +188,6 @@ class TIRPagedKVCache(PagedKVCache):
         ]  # fmt: skip
         scaled = bool((rope_scaling or {}).get("rope_type"))
         if rope_mode != RopeMode.NONE and (scaled or rotary_dim != qk_head_dim):
-            if rope_mode == RopeMode.INLINE:
-                raise model_error(
-                    "where rope is scaled, or part of a head is turned, keys are turned before "
-                    "they are kept",
-                    help="write `rope_mode=RopeMode.NORMAL`",
-                )
             kernel = llama_rope_with_position_map(
                 rope_theta, rope_scale, qk_head_dim, num_attention_heads, num_key_value_heads,
                 dtype, rope_scaling, rotary_dim,

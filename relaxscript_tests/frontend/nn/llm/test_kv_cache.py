@@ -97,24 +97,27 @@ def test_attention_is_that_of_the_definition_in_every_mode_of_rope(mode, rng):
     np.testing.assert_allclose(found, definition(qkv[0], heads), rtol=1e-4, atol=1e-5)
 
 
-def test_where_rope_is_scaled_a_kernel_of_the_program_turns(rng):
+@pytest.mark.parametrize("mode", [RopeMode.NORMAL, RopeMode.INLINE])
+def test_where_rope_is_scaled_a_kernel_of_the_program_turns(mode, rng):
     qkv = rng.normal(size=(1, 5, 4, 4)).astype("float32")
     scaling = {
         "rope_type": "longrope", "max_position_embeddings": 64,
         "original_max_position_embeddings": 8,
     }  # fmt: skip
     model = Attention(
-        rope_scaling=scaling, rope_ext_factors=nn.Tensor.from_const(np.array([1, 3], "float32"))
-    )
+        rope_scaling=scaling, rope_mode=mode,
+        rope_ext_factors=nn.Tensor.from_const(np.array([1, 3], "float32")),
+    )  # fmt: skip
     heads = turned(qkv[0], np.array([1, 3]))
     want = definition(qkv[0], heads, 1 + np.log(8) / np.log(8))
     np.testing.assert_allclose(run(model, qkv), want, rtol=1e-4, atol=1e-5)
 
 
-def test_where_part_of_a_head_is_turned_a_kernel_does_it(rng):
+@pytest.mark.parametrize("mode", [RopeMode.NORMAL, RopeMode.INLINE])
+def test_where_part_of_a_head_is_turned_a_kernel_does_it(mode, rng):
     qkv = rng.normal(size=(1, 5, 4, 4)).astype("float32")
     heads = np.concatenate([turned(qkv[0][..., :2], np.ones(1)), qkv[0][..., 2:]], -1)
-    found = run(Attention(rotary_dim=2), qkv)
+    found = run(Attention(rotary_dim=2, rope_mode=mode), qkv)
     np.testing.assert_allclose(found, definition(qkv[0], heads), rtol=1e-4, atol=1e-5)
 
 
@@ -171,10 +174,6 @@ def test_latent_attention_is_merged_of_new_and_old_tokens(rng):
     [
         ({"enable_disaggregation": True}, "caches on a CPU send nothing to other processors"),
         ({"kind": "mqa"}, "there is no attention of the kind 'mqa'"),
-        (
-            {"rope_mode": RopeMode.INLINE, "rotary_dim": 2},
-            "keys are turned before they are kept",
-        ),
     ],
 )
 def test_what_a_cache_on_a_cpu_has_not_is_refused(changed, match):
