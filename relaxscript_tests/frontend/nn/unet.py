@@ -1,4 +1,4 @@
-"""A small U-Net as a module, as diffusion models have it, and the same by numpy."""
+"""The small U-Net of `networks.py` with weights, and the same by numpy."""
 
 from __future__ import annotations
 
@@ -7,88 +7,20 @@ from typing import Any
 import numpy as np
 
 from relaxscript.relax.frontend import nn
+from relaxscript_tests.frontend.nn.networks import NETWORKS, UNet
 
-__all__ = ["SPEC", "UNet", "random_unet", "unet"]
+__all__ = ["SPEC", "random_unet", "unet"]
 
 Array = np.ndarray[Any, Any]
 Weights = dict[str, Array]
 
-CHANNELS, TIMES, GROUPS, HEADS = 8, 16, 4, 2
-SPEC = {
-    "forward": {
-        "x": nn.spec.Tensor(("n", 3, 8, 8), "float32"),
-        "times": nn.spec.Tensor(("n",), "float32"),
-    }
-}
-
-
-# ---------------------------------------------------------------- as a module
-
-
-class Resnet(nn.Module):
-    """Two convolutions beside what they take, with the vectors of times added between."""
-
-    def __init__(self, channels: int, width: int) -> None:
-        self.norm1 = nn.GroupNorm(GROUPS, channels)
-        self.conv1 = nn.Conv2D(channels, width, 3, padding=1)
-        self.time_emb_proj = nn.Linear(TIMES, width)
-        self.norm2 = nn.GroupNorm(GROUPS, width)
-        self.conv2 = nn.Conv2D(width, width, 3, padding=1)
-        self.act = nn.SiLU()
-        self.conv_shortcut = nn.Conv2D(channels, width, 1) if channels != width else nn.Identity()
-
-    def forward(self, x: nn.Tensor, times: nn.Tensor) -> nn.Tensor:
-        h = self.conv1(self.act(self.norm1(x)))
-        added = self.time_emb_proj(self.act(times))
-        h = h + added.reshape(*added.shape, 1, 1)
-        h = self.conv2(self.act(self.norm2(h)))
-        return self.conv_shortcut(x) + h
-
-
-class Middle(nn.Module):
-    """Attention of all pixels to each other, beside what it takes."""
-
-    def __init__(self, channels: int) -> None:
-        self.attention = nn.Attention(
-            channels, heads=HEADS, dim_head=channels // HEADS, norm_num_groups=GROUPS
-        )
-
-    def forward(self, x: nn.Tensor) -> nn.Tensor:
-        n, channels, height, width = x.shape
-        pixels = x.reshape(n, channels, height * width).permute_dims(0, 2, 1)
-        found = self.attention(pixels).permute_dims(0, 2, 1)
-        return x + found.reshape(n, channels, height, width)
-
-
-class UNet(nn.Module):
-    """What noise is in an image at a time: down, attention, and up beside what was before."""
-
-    def __init__(self) -> None:
-        self.time_proj = nn.Timesteps(CHANNELS, flip_sin_to_cos=True, downscale_freq_shift=0)
-        self.time_embedding = nn.TimestepEmbedding(CHANNELS, TIMES)
-        self.conv_in = nn.Conv2D(3, CHANNELS, 3, padding=1)
-        self.down = Resnet(CHANNELS, CHANNELS)
-        self.downsampler = nn.Conv2D(CHANNELS, CHANNELS, 3, stride=2, padding=1)
-        self.inner = Resnet(CHANNELS, 2 * CHANNELS)
-        self.middle = Middle(2 * CHANNELS)
-        self.upsampler = nn.Conv2D(2 * CHANNELS, CHANNELS, 3, padding=1)
-        self.up = Resnet(2 * CHANNELS, CHANNELS)
-        self.conv_norm_out = nn.GroupNorm(GROUPS, CHANNELS)
-        self.conv_act = nn.SiLU()
-        self.conv_out = nn.Conv2D(CHANNELS, 3, 3, padding=1)
-
-    def forward(self, x: nn.Tensor, times: nn.Tensor) -> nn.Tensor:
-        t = self.time_embedding(self.time_proj(times))
-        before = self.down(self.conv_in(x), t)
-        h = self.middle(self.inner(self.downsampler(before), t))
-        h = self.upsampler(nn.op.interpolate(h, scale_factor=2))
-        h = self.up(nn.op.concat([h, before], 1), t)
-        return self.conv_out(self.conv_act(self.conv_norm_out(h)))
+CHANNELS, GROUPS, HEADS = 4, 2, 2
+SPEC = {"forward": {arg: nn.spec.Tensor(*kind) for arg, kind in NETWORKS["U-Net"][1].items()}}
 
 
 def random_unet() -> tuple[UNet, Weights]:
     """A network with weights that its norms do not hide."""
-    model = UNet()
+    model = UNet(CHANNELS)
     schemes = {"*norm*.weight": nn.init.uniform(0.5, 1.5), "*.bias": nn.init.uniform(-0.2, 0.2)}
     weights = nn.init.initialize(model.state_dict(), {**schemes, "*": "xavier_uniform"}, key=0)
     model.load_state_dict(weights)
@@ -100,14 +32,12 @@ def random_unet() -> tuple[UNet, Weights]:
 
 def unet(x: Array, times: Array, w: Weights) -> Array:
     """The result of `UNet` for images and their times, in the dtype of the weights."""
-    t = _linear(_silu(_linear(_waves(times), w, "time_embedding.linear_1")), w,
-                "time_embedding.linear_2")  # fmt: skip
-    before = _resnet(_conv(x, w, "conv_in"), t, w, "down")
-    h = _resnet(_conv(before, w, "downsampler")[:, :, ::2, ::2], t, w, "inner")
-    h = h + _attention(h, w, "middle.attention")
-    h = _conv(h.repeat(2, 2).repeat(2, 3), w, "upsampler")
-    h = _resnet(np.concatenate([h, before], 1), t, w, "up")
-    return _conv(_silu(_norm(h, w, "conv_norm_out")), w, "conv_out")
+    waves = _linear(_waves(times), w, "time_embedding.linear_1")
+    t = _linear(_silu(waves), w, "time_embedding.linear_2")
+    high = _timed(_conv(x, w, "conv_in"), t, w, "down")
+    low = _conv(high, w, "downsample")[:, :, ::2, ::2]
+    low = (low + _attention(low, w, "attn")).repeat(2, 2).repeat(2, 3)
+    return _conv(_timed(np.concatenate([low, high], 1), t, w, "up"), w, "conv_out")
 
 
 def _waves(times: Array) -> Array:
@@ -116,12 +46,9 @@ def _waves(times: Array) -> Array:
     return np.concatenate([np.cos(angles), np.sin(angles)], 1)
 
 
-def _resnet(x: Array, t: Array, w: Weights, name: str) -> Array:
-    h = _conv(_silu(_norm(x, w, f"{name}.norm1")), w, f"{name}.conv1")
-    h = h + _linear(_silu(t), w, f"{name}.time_emb_proj")[:, :, None, None]
-    h = _conv(_silu(_norm(h, w, f"{name}.norm2")), w, f"{name}.conv2")
-    shortcut = f"{name}.conv_shortcut"
-    return h + (_conv(x, w, shortcut) if f"{shortcut}.weight" in w else x)
+def _timed(x: Array, t: Array, w: Weights, name: str) -> Array:
+    h = _conv(_silu(_norm(x, w, f"{name}.norm")), w, f"{name}.conv")
+    return h + _linear(_silu(t), w, f"{name}.time")[:, :, None, None]
 
 
 def _attention(x: Array, w: Weights, name: str) -> Array:
