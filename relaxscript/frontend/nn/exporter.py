@@ -25,7 +25,7 @@ from .effect import Effect, IOEffect
 from .function_values import ShapeVars, info_of, leave_block, returned, value_of
 from .module import Module, named_members
 from .parameter import Parameter
-from .trace import Trace, bind_value, model_error, run_module
+from .trace import Trace, bind_value, model_error, nested_too_deeply, run_module
 
 __all__ = ["Exporter", "ModelPaths"]
 
@@ -125,12 +125,28 @@ class Exporter:
                 states.unpack()
                 given = _unpack(owned, weights) if spec.param_mode == "packed" else owned
                 trace.values.update(zip((p for _, p in parameters), given))
-                result = run_module(module, spec.method, *spec.arguments(values))
+                result = _run_method(name, module, spec, values)
                 value = returned(result, spec.method)
                 if states.params:
                     value = TupleExpr((value, TupleExpr(tuple(states.final()))))
                 value = leave_block(self.builder, value)
             self.builder.emit_func_output(value)
+
+
+def _run_method(name: str, module: Module, spec: specs.MethodSpec, values: list[Any]) -> Any:
+    """The result of a method. Raises RX0104 where modules hold each other too deeply to be called.
+
+    The mistake may have been told as one of the expression at which Python gave up.
+    """
+    try:
+        return run_module(module, spec.method, *spec.arguments(values))
+    except (DiagnosticError, RecursionError) as error:
+        step: BaseException | None = error
+        while step is not None and not isinstance(step, RecursionError):
+            step = step.__context__
+        if step is None:
+            raise
+    raise nested_too_deeply(f"`{name}` is nested too deeply to be exported")
 
 
 def _require_own_values(name: str, function: Function) -> None:

@@ -90,11 +90,21 @@ class Module(SubroutineMixin):
 
     def to(self, dtype: str | None = None) -> None:
         """Change the dtype of all parameters and states, and of what follows from it."""
-        for _, member in _members(self):
-            if isinstance(member, (Module, Parameter, Effect)):
-                member.to(dtype)
-        if dtype is not None and isinstance(getattr(self, "dtype", None), str):
-            self.dtype = as_dtype(dtype)
+        waiting: list[Module] = [self]
+        seen = {id(self)}
+        while waiting:
+            module = waiting.pop()
+            if module is not self and type(module).to is not Module.to:
+                module.to(dtype)  # it knows better what follows
+                continue
+            for _, member in _members(module):
+                if isinstance(member, Module) and id(member) not in seen:
+                    seen.add(id(member))
+                    waiting.append(member)
+                elif isinstance(member, (Parameter, Effect)):
+                    member.to(dtype)
+            if dtype is not None and isinstance(getattr(module, "dtype", None), str):
+                module.dtype = as_dtype(dtype)  # type: ignore[attr-defined]
 
     def export_tvm(self, spec: Any, debug: bool = False, allow_extern: bool = False) -> Any:
         """The module as an `IRModule`: a public function for each method of `spec`.
@@ -253,21 +263,23 @@ def named_members(module: Module, prefix: str = "") -> list[tuple[str, Any]]:
     A module that holds one in which it is itself is not entered again.
     """
     found: list[tuple[str, Any]] = []
-    _collect(module, prefix and f"{prefix}.", found, set())
+    inside = {id(module)}
+    # Without recursion: modules may be nested deeper than calls of Python.
+    open_ones = [(module, prefix and f"{prefix}.", iter(_members(module)))]
+    while open_ones:
+        owner, path, members = open_ones[-1]
+        for name, member in members:
+            if isinstance(member, (Parameter, Effect)):
+                found.append((path + name, member))
+            elif isinstance(member, Module) and id(member) not in inside:
+                found.append((path + name, member))
+                inside.add(id(member))
+                open_ones.append((member, f"{path}{name}.", iter(_members(member))))
+                break
+        else:
+            open_ones.pop()
+            inside.remove(id(owner))
     return found
-
-
-def _collect(
-    module: Module, prefix: str, found: list[tuple[str, Any]], inside: set[int]
-) -> None:  # fmt: skip
-    inside.add(id(module))
-    for name, member in _members(module):
-        if isinstance(member, (Parameter, Effect)):
-            found.append((prefix + name, member))
-        elif isinstance(member, Module) and id(member) not in inside:
-            found.append((prefix + name, member))
-            _collect(member, f"{prefix}{name}.", found, inside)
-    inside.remove(id(module))
 
 
 def _parameters(module: Module, prefix: str) -> Iterator[tuple[str, Parameter]]:

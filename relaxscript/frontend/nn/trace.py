@@ -29,7 +29,15 @@ from relaxscript.errors.exceptions import is_user_error
 from relaxscript.errors.user_frame import CallerSpans, caller_span, innermost_span
 from relaxscript.ir.relax import Expr, Var
 
-__all__ = ["Trace", "at_users_line", "bind_value", "current_builder", "model_error", "run_module"]
+__all__ = [
+    "Trace",
+    "at_users_line",
+    "bind_value",
+    "current_builder",
+    "model_error",
+    "nested_too_deeply",
+    "run_module",
+]
 
 __tracebackhide__ = is_user_error
 
@@ -193,6 +201,12 @@ def _whereabouts(trace: Trace, module: Any) -> tuple[str, ...]:
     path = trace.path_of(module)
     kind = type(module).__name__
     return (f"in `{path}`, {article(kind)} `{kind}`",) if path else ()
+
+
+def nested_too_deeply(message: str) -> DiagnosticError:
+    """The error of modules inside of each other that are more than calls of Python can be."""
+    help = "have modules follow each other, as `nn.ModuleList` does, not hold each other"
+    return DiagnosticError(Diagnostic("RX0104", message, caller_span(), help=help))
 
 
 def model_error(message: str, help: str | None = None, *, notes: tuple[str, ...] = ()) -> Exception:

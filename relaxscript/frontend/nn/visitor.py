@@ -21,7 +21,7 @@ from relaxscript.ir.field_types import brief
 from .effect import Effect
 from .module import Module, ModuleDict, ModuleList
 from .parameter import Parameter
-from .trace import model_error
+from .trace import model_error, nested_too_deeply
 
 __all__ = ["Mutator"]
 
@@ -41,6 +41,10 @@ class Mutator:
         if not done:
             try:
                 return self._visit(name, node, done)
+            except RecursionError:
+                raise nested_too_deeply(
+                    f"the model is nested too deeply for `{type(self).__name__}`"
+                ) from None
             finally:
                 done.clear()
         return self._visit(name, node, done)
