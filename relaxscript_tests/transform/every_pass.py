@@ -53,10 +53,8 @@ class Case(NamedTuple):
     module: Callable[[int], IRModule] = random_module
 
     def run(self, mod: IRModule, inputs: Sequence[Any] = ()) -> tuple[Pass, IRModule]:
-        """The pass, and what it makes of a module after those that it follows."""
+        """The pass, and what it makes of a module."""
         step = self.make(mod, inputs)
-        for earlier in step.follows:
-            mod = find_pass(earlier)(mod)
         return step, step(mod)
 
 

@@ -92,7 +92,8 @@ class VMShapeLower(FunctionPass):
     A check is one call, however much it asks for; all that it asks for is its StructInfo. What is
     known to hold is not checked. In the function afterwards, StructInfo by itself is not checked:
     a `R.match_cast` only says what is known from there on. What a function from outside gives is
-    checked where it is called. Shapes that come in a row are computed once.
+    checked where it is called. Shapes that come in a row are computed once. Local functions are
+    lifted before, so that all their parameters are checked, captured ones too.
 
     With `emit_err_ctx=False` messages do not say which value it is that does not fit.
 
@@ -100,8 +101,8 @@ class VMShapeLower(FunctionPass):
     """
 
     changes_signatures = True
-    follows = ("LambdaLift",)
-    required = ("ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite")
+    adds_functions = True
+    required = ("ToNonDataflow", "LambdaLift", "RemovePurityChecking", "CallTIRRewrite")
 
     def __init__(self, *, emit_err_ctx: bool = True) -> None:
         self.emit_err_ctx = emit_err_ctx

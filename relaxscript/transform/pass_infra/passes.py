@@ -57,7 +57,7 @@ __tracebackhide__ = is_user_error
 # The attributes by which a class of passes says what they do beyond the bodies of functions.
 DECLARATIONS = (
     "changes_signatures", "adds_functions", "removes_functions", "tolerance", "fails_as",
-    "changes_failures", "trusts_checks", "runs_once", "follows",
+    "changes_failures", "trusts_checks", "runs_once",
 )  # fmt: skip
 
 _PACKAGE = __name__.partition(".")[0] + "."
@@ -84,7 +84,6 @@ class Pass(ABC):
     - `changes_failures`: in dataflow blocks, what fails fails in another way, or no longer.
     - `trusts_checks`: results are the same where no check fails, and anything elsewhere.
     - `runs_once`: a second run may change the program again.
-    - `follows`: these passes come before it where what it gives is lowered further.
     """
 
     name: ClassVar[str] = ""
@@ -100,7 +99,6 @@ class Pass(ABC):
     changes_failures: ClassVar[bool] = False
     trusts_checks: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
-    follows: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def declarations(cls) -> dict[str, Any]:

@@ -138,6 +138,7 @@ def test_functions_are_made_ready_first():
         return inner(z)"""
     made = VMShapeLower()(from_source(function('x: R.Tensor(("n",))', body)))
     assert all(f.attrs["relax.shapes_lowered"] for f in made.relax_functions().values())
+    assert [var.name_hint for var in made.functions] == ["main", "main_inner"]
 
 
 # Programs with arguments that fit and arguments that do not.
@@ -222,6 +223,18 @@ PROGRAMS = {
         "",
         (np.zeros(2), True, np.zeros(5)),
         [(np.zeros(2), True, 1)],
+    ),
+    "local function": (
+        'x: R.Tensor(("n",)), y: R.Tensor(("m",)), z: R.Object',
+        """
+        @R.function
+        def inner(k: R.Object) -> R.Tensor((n + m,)):
+            a = R.match_cast(k, R.Tensor((n,)))
+            return R.concat((R.add(a, x), y))
+        return inner(z)""",
+        "",
+        (np.zeros(2), np.zeros(3), np.zeros(2)),
+        [(np.zeros(2), np.zeros(3), 1), (np.zeros(2), 1, np.zeros(2))],
     ),
     "negative": (
         'x: R.Tensor(("n",))',
