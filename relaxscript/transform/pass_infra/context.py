@@ -8,7 +8,8 @@ Source: TVM `tvm.ir.transform.PassContext`, `PassInfo`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
@@ -71,7 +72,8 @@ class PassContext:
 
     `opt_level` is the highest level of passes that a `Sequential` runs; `required_pass` names those
     that run at any level, `disabled_pass` those that never run. `instruments` are told of contexts
-    and passes (`relaxscript.ir.instrument`). `config` maps options to values.
+    and passes (`relaxscript.ir.instrument`), but of nothing that one of them runs while it is told.
+    So it may build the module. `config` maps options to values.
 
     A pass that runs code calls `evaluate(module, name, args)`, which runs a PrimFunc: it writes
     into the arrays among `args`. By default it runs as `build` would have it run.
@@ -112,23 +114,42 @@ class PassContext:
         return {key: {"type": kind.__name__} for key, kind in _CONFIGS.items()}
 
     def __enter__(self) -> PassContext:
-        for instrument in self.instruments:
-            instrument.enter_pass_ctx()
+        self._enter_instruments()
         _entered.set((*_entered.get(), self))
         return self
 
     def __exit__(self, *_: object) -> None:
         _entered.set(_entered.get()[:-1])
-        for instrument in self.instruments:
-            instrument.exit_pass_ctx()
+        self._exit_instruments()
 
     def override_instruments(self, instruments: Sequence[PassInstrument] | None) -> None:
         """Use these instruments from now on; those up to now are told that the context ends."""
-        for instrument in self.instruments:
-            instrument.exit_pass_ctx()
+        self._exit_instruments()
         self.instruments = _check_instruments(instruments)
-        for instrument in self.instruments:
-            instrument.enter_pass_ctx()
+        self._enter_instruments()
+
+    def _enter_instruments(self) -> None:
+        with self._listening() as instruments:
+            for instrument in instruments:
+                instrument.enter_pass_ctx()
+
+    def _exit_instruments(self) -> None:
+        with self._listening() as instruments:
+            for instrument in instruments:
+                instrument.exit_pass_ctx()
+
+    @contextmanager
+    def _listening(self) -> Iterator[list[PassInstrument]]:
+        """The instruments that are to be told something, and that hear of nothing else meanwhile.
+
+        What an instrument runs while it is told, such as a build of the module, is its own.
+        """
+        busy = _busy.get()
+        token = _busy.set((*busy, *self.instruments))
+        try:
+            yield [i for i in self.instruments if all(i is not other for other in busy)]
+        finally:
+            _busy.reset(token)
 
     def pass_enabled(self, info: PassInfo) -> bool:
         """True if a `Sequential` runs a pass here."""
@@ -138,19 +159,25 @@ class PassContext:
 
     def before(self, mod: IRModule, info: PassInfo) -> bool:
         """Tell the instruments that a pass is about to run; False when one of them prevents it."""
-        if not all(i.should_run(mod, info) for i in self.instruments):
-            return False
-        for instrument in self.instruments:
-            instrument.run_before_pass(mod, info)
+        with self._listening() as instruments:
+            if not all(instrument.should_run(mod, info) for instrument in instruments):
+                return False
+            for instrument in instruments:
+                instrument.run_before_pass(mod, info)
         return True
 
     def after(self, mod: IRModule, info: PassInfo) -> None:
         """Tell the instruments what a pass made."""
-        for instrument in self.instruments:
-            instrument.run_after_pass(mod, info)
+        with self._listening() as instruments:
+            for instrument in instruments:
+                instrument.run_after_pass(mod, info)
 
 
 _entered: ContextVar[tuple[PassContext, ...]] = ContextVar("relaxscript.pass_contexts", default=())
+# The instruments that are being told something.
+_busy: ContextVar[tuple[PassInstrument, ...]] = ContextVar(
+    "relaxscript.busy_instruments", default=()
+)
 
 
 def _names(what: str, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ import threading
 
 import pytest
 
+from relaxscript.compiler import build
 from relaxscript.errors import DiagnosticError, RelaxWarning
+from relaxscript.ir.instrument import PassInstrument
 from relaxscript.transform import PassContext, PassInfo, Sequential, module_pass
 from relaxscript_tests.transform.models import Model
 
@@ -111,3 +113,81 @@ def test_values_of_another_kind_are_errors(options, message):
 def test_the_required_passes_of_an_info_are_a_list():
     with pytest.raises(TypeError, match="`required` is a list of names, not 'Normalize'"):
         PassInfo(0, "a", "Normalize")
+
+
+HOOKS = [
+    "enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass",
+]  # fmt: skip
+
+
+class Names(PassInstrument):
+    """Remembers the passes that run."""
+
+    def __init__(self):
+        self.names = []
+
+    def run_after_pass(self, mod, info):
+        self.names.append(info.name)
+
+
+class Busy(Names):
+    """Does something each time it is told something, by the name of what tells it."""
+
+    def __init__(self, hook, does):
+        super().__init__()
+        self.hook, self.does = hook, does
+
+    def enter_pass_ctx(self):
+        self.do("enter_pass_ctx")
+
+    def exit_pass_ctx(self):
+        self.do("exit_pass_ctx")
+
+    def should_run(self, mod, info):
+        self.do("should_run")
+        return True
+
+    def run_before_pass(self, mod, info):
+        self.do("run_before_pass")
+
+    def run_after_pass(self, mod, info):
+        super().run_after_pass(mod, info)
+        self.do("run_after_pass")
+
+    def do(self, hook):
+        if hook == self.hook:
+            self.does()
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_an_instrument_may_build_a_module_whenever_it_is_told_something(hook):
+    busy, other = Busy(hook, lambda: build(Model)), Names()
+    with PassContext(instruments=[other, busy]):
+        ROW(Model)
+    assert other.names == busy.names == ["a", "b", "sequential"]
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_an_instrument_hears_of_nothing_that_it_runs_in_a_context_of_its_own(hook):
+    inner = Names()
+
+    def run():
+        with PassContext(instruments=[busy, inner]):
+            levelled(0, "own")(Model)
+
+    busy = Busy(hook, run)
+    with PassContext(instruments=[busy]):
+        levelled(0, "a")(Model)
+    assert busy.names == ["a"]
+    assert inner.names == ["own"]
+
+
+def test_an_instrument_that_fails_is_told_of_what_runs_afterwards():
+    def fail():
+        raise KeyError
+
+    busy = Busy("run_after_pass", fail)
+    for _ in range(2):
+        with pytest.raises(KeyError), PassContext(instruments=[busy]):
+            ROW(Model)
+    assert busy.names == ["a", "a"]
