@@ -38,6 +38,7 @@ SIGNATURES = {
     "relax.transform.LambdaLift": "`direct` calls lifted functions by name where possible",
     "relax.transform.LegalizeOps": "`require_all` refuses operators that are left",
     "ir.transform.PassContext": "traces are for tuning; `evaluate` runs code for passes",
+    "ir.transform.PassInfo": "`declares` is what a pass may do beyond the bodies of functions",
     "ir.IRModule": "the class in the source has a place and a name",
     "relax.Call": "no `sinfo_args` are an empty tuple",
     "relax.Constant": "the array says what is known of it",

@@ -32,7 +32,6 @@ from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
-from relaxscript.transform.pass_infra.passes import find_pass
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 

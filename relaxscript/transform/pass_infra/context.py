@@ -30,12 +30,16 @@ Evaluate = Callable[[IRModule, str, Sequence[Any]], Any]
 
 @dataclass(frozen=True, init=False)
 class PassInfo:
-    """The description of a pass; `traceable` is for tuning and of no effect here."""
+    """The description of a pass; `traceable` is for tuning and of no effect here.
+
+    `declares` are the names of what the pass declares that it does, such as "changes_signatures".
+    """
 
     opt_level: int
     name: str
     required: tuple[str, ...]
     traceable: bool
+    declares: tuple[str, ...]
 
     def __init__(
         self,
@@ -43,12 +47,14 @@ class PassInfo:
         name: str,
         required: Sequence[str] | None = None,
         traceable: bool = False,
+        *,
+        declares: Sequence[str] = (),
     ) -> None:
         if isinstance(required, str):
             raise TypeError(f"`required` is a list of names, not {required!r}")
         given = {
             "opt_level": opt_level, "name": name, "required": tuple(required or ()),
-            "traceable": traceable,
+            "traceable": traceable, "declares": tuple(declares),
         }  # fmt: skip
         for field, value in given.items():
             object.__setattr__(self, field, value)

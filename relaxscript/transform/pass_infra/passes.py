@@ -120,7 +120,8 @@ class Pass(ABC):
     def info(self) -> PassInfo:
         """Level, name and required passes, as contexts and instruments see them."""
         name = self.name or type(self).__name__
-        return PassInfo(self.opt_level, name, self.required, self.traceable)
+        declares = _declared_names(self)
+        return PassInfo(self.opt_level, name, self.required, self.traceable, declares=declares)
 
     @property
     def _is_ours(self) -> bool:
@@ -326,8 +327,9 @@ class Sequential(Pass):
             if not isinstance(step, Pass):
                 raise TypeError(f"a Sequential is made of passes, not of {_shown(step)}")
         # In the place of what the class would say.
-        self.info = PassInfo(opt_level, name, required, traceable)
         self.__dict__.update(_declared_by(self.passes))
+        declares = _declared_names(self)
+        self.info = PassInfo(opt_level, name, required, traceable, declares=declares)
 
     def __repr__(self) -> str:
         names = ", ".join(step.info.name for step in self.passes) or "no passes"
@@ -363,6 +365,11 @@ def _shown(step: object) -> str:
     if isinstance(step, type) and issubclass(step, Pass):
         return f"classes: write `{step.__name__}()`"
     return repr(step)
+
+
+def _declared_names(step: Pass) -> tuple[str, ...]:
+    """The names of what a pass declares, or passes that it runs."""
+    return tuple(name for name in DECLARATIONS if getattr(step, name) != getattr(Pass, name))
 
 
 def _declared_by(passes: Sequence[Pass]) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from relaxscript.analysis.well_formedness import ill_formed
+from relaxscript.arith import YES
 from relaxscript.errors import (
     Diagnostic,
     DiagnosticError,
@@ -18,7 +20,13 @@ from relaxscript.ir import hooks
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.structural_equality import Difference, get_first_structural_mismatch
+from relaxscript.ir.relax import Attrs, ExternFunc, GlobalVar
+from relaxscript.ir.structural_equality import (
+    Difference,
+    get_first_structural_mismatch,
+    structural_equal,
+)
+from relaxscript.sinfo import is_subtype
 
 from .context import PassInfo
 from .script_places import line_of, place_at, span_of_line
@@ -44,6 +52,8 @@ class VerifyEach(PassInstrument):
     What a pass gives must be well-formed. StructInfos that are derived again must agree with it.
     Its script must read back as the same module. What a pass is given must be as it was. A pass is
     not blamed for a module that had a mistake before; that one is not in normal form is no mistake.
+    Whoever calls a public function may go on: it takes what it took, and gives what is sure to be
+    the same. A pass that is to change that declares `changes_signatures` or `removes_functions`.
 
     Raises `DiagnosticError` (RX0706) with the pass, the function and the binding. It shows the
     scripts before and after there. A pass costs what printing its modules costs, and reading one.
@@ -65,6 +75,7 @@ class VerifyEach(PassInstrument):
                 _require_untouched(given)
                 if mod is not given.mod:
                     _require_sound(given, mod)
+                    _require_callable_as_before(given, mod, info.declares)
                 break
 
 
@@ -122,6 +133,39 @@ def _require_sound(given: _Input, mod: IRModule) -> None:
         raise _broken(given, mod, "its script reads as another", mismatch.reason, span)
 
 
+def _require_callable_as_before(given: _Input, mod: IRModule, declares: Collection[str]) -> None:
+    """Refuse a pass that changes, without a word, what callers of public functions rely on."""
+    before, after = _public(given.copy), _public(mod)
+    for symbol, var in before.items():
+        theirs = "Codegen" in (given.copy[var].attrs or Attrs())
+        if symbol not in after:
+            if "removes_functions" not in declares and not theirs:
+                help = _to_declare("removes_functions")
+                raise _broken(given, mod, "a public function is gone", f"`{symbol}`", None, help)
+            continue
+        known, made = given.copy.struct_info(var), mod.struct_info(after[symbol])
+        if structural_equal(known, made) or is_subtype(made, known) is YES:
+            continue
+        if "changes_signatures" not in declares:
+            spans: list[Span | None] = hooks.places(mod, [(mod[after[symbol]], None)])
+            reason = f"it is `{made!r}`, and was `{known!r}`"
+            help = _to_declare("changes_signatures")
+            raise _broken(given, mod, "its signature is another", reason, spans[0], help)
+
+
+def _to_declare(declaration: str) -> str:
+    return f"where that is meant, declare it in the class of the pass: `{declaration} = True`"
+
+
+def _public(mod: IRModule) -> dict[str, GlobalVar]:
+    """The functions that are called from outside, by the names that they have there."""
+    return {
+        str((function.attrs or Attrs())["global_symbol"]): var
+        for var, function in mod.functions.items()
+        if not isinstance(function, ExternFunc) and "global_symbol" in (function.attrs or Attrs())
+    }
+
+
 def _span_of(mod: IRModule, mismatch: Difference) -> Span | None:
     """The place of a difference in the printed module."""
     around = None if mismatch.within is None else mismatch.within[0]
@@ -133,7 +177,7 @@ def _span_of(mod: IRModule, mismatch: Difference) -> Span | None:
 
 
 def _broken(
-    given: _Input, mod: IRModule, law: str, reason: str, span: Span | None
+    given: _Input, mod: IRModule, law: str, reason: str, span: Span | None, help: str | None = None
 ) -> DiagnosticError:
     """The error of a pass after which `law` is what is to be said of the module."""
     if span is None:  # about no part of the script, so its beginning has to do
@@ -150,4 +194,4 @@ def _broken(
         labels.append(Label(span_of_line(source, line), "before the pass"))
     where = "the module" if place is None else place
     message = f"the pass `{given.name}` breaks {where}: {law}: {reason}"
-    return DiagnosticError(Diagnostic("RX0706", message, span, tuple(labels)))
+    return DiagnosticError(Diagnostic("RX0706", message, span, tuple(labels), help=help))

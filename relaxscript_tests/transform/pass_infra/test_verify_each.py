@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.prim import Add, IntImm
 from relaxscript.ir.relax import Call, Function, SeqExpr, VarBinding
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.walk import rewrite
 from relaxscript.relax.ir import instrument
 from relaxscript.script import from_source, relax as R
@@ -165,6 +167,103 @@ def test_a_pass_that_fails_is_not_mistaken_for_the_one_around_it():
         return mod
 
     assert verify(catches) is Model
+
+
+def returning_half(func):
+    """The function with its result as another dtype."""
+    builder = BlockBuilder()
+    with builder.function("f", func.params):
+        builder.emit_func_output(builder.emit(R.astype(func.params[0], "float16")))
+    return builder.get()["f"].replace(attrs=func.attrs)
+
+
+def test_a_pass_after_which_a_public_function_gives_something_else_is_named():
+    @function_pass(opt_level=0)
+    def halves(func, mod, ctx):
+        return returning_half(func)
+
+    diagnostic, text = broken(halves)
+    assert diagnostic.message == (
+        "the pass `halves` breaks `other`: its signature is another: "
+        'it is `R.Callable((R.Tensor((3,), "float32"),), R.Tensor((3,), "float16"))`, '
+        'and was `R.Callable((R.Tensor((3,), "float32"),), R.Tensor((3,), "float32"))`'
+    )
+    assert diagnostic.help == (
+        "where that is meant, declare it in the class of the pass: `changes_signatures = True`"
+    )
+    assert "<before halves>" in text
+    assert "<after halves>" in text
+
+
+def test_a_pass_that_declares_it_changes_signatures():
+    @function_pass(opt_level=0)
+    class Halves:
+        changes_signatures = True
+
+        def transform_function(self, func, mod, ctx):
+            return returning_half(func)
+
+    assert Halves().info.declares == ("changes_signatures",)
+    row = Sequential([Halves()])
+    assert row.info.declares == ("changes_signatures",)
+    for mod in (verify(Halves()), verify(row)):
+        assert mod["main"].ret_struct_info.dtype == "float16"
+
+
+def test_a_private_function_may_change_with_those_that_call_it():
+    private = Model.clone()
+    private["other"] = Model["other"].without_attr("global_symbol")
+
+    @module_pass(opt_level=0)
+    def halves(mod, ctx):
+        made = mod.clone()
+        made["other"] = returning_half(mod["other"])
+        return made
+
+    assert verify(halves, mod=private)["other"].ret_struct_info.dtype == "float16"
+
+
+def test_more_may_be_known_of_a_result_than_before():
+    mod = Model.clone()
+    less = mod["main"].replace(ret_struct_info=TensorStructInfo(ndim=1, dtype="float32"))
+    mod["main"] = less
+
+    @function_pass(opt_level=0)
+    def knows(func, mod, ctx):
+        return func.replace(ret_struct_info=func.params[0].struct_info)
+
+    @module_pass(opt_level=0)
+    def forgets(known, ctx):
+        return mod
+
+    known = verify(knows, mod=mod)
+    assert known["main"] is not less
+    diagnostic, _ = broken(forgets, mod=known)
+    assert diagnostic.message.startswith("the pass `forgets` breaks `main`: its signature is ")
+
+
+def test_a_pass_that_takes_a_public_function_away_is_named_unless_it_declares_it():
+    def without_other(mod, ctx):
+        made = mod.clone()
+        del made["other"]
+        return made
+
+    diagnostic, _ = broken(module_pass(without_other, name="Drops"))
+    assert diagnostic.message == (
+        "the pass `Drops` breaks the module: a public function is gone: `other`"
+    )
+    assert diagnostic.help == (
+        "where that is meant, declare it in the class of the pass: `removes_functions = True`"
+    )
+
+    @module_pass(opt_level=0)
+    class Drops:
+        removes_functions = True
+
+        def transform_module(self, mod, ctx):
+            return without_other(mod, ctx)
+
+    assert "other" not in verify(Drops())
 
 
 def test_it_is_there_beside_the_instruments_of_tvm():
