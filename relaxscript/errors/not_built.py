@@ -14,8 +14,8 @@ from typing import Any
 from .user_frame import caller_frame
 
 __all__ = [
-    "no_such_name", "of_frontend", "of_ir", "of_package", "of_relax", "of_te", "of_tir",
-    "of_training",
+    "PASSES", "no_such_name", "of_frontend", "of_ir", "of_package", "of_relax",
+    "of_relax_transform", "of_te", "of_tir", "of_training", "of_transform",
 ]  # fmt: skip
 
 _SCHEDULES = "write the loops as you want them in `@T.prim_func`"
@@ -62,6 +62,51 @@ _IR = {
     "save_json": "`mod.script(show_meta=True)` writes what `from_source` reads",
 }
 
+_BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
+_BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"
+_BY_LAYOUT = 'write the layout that you want in the calls: `data_layout="NHWC"`'
+_FEWER = "`InlinePrivateFunctions` and `DeadCodeElimination` drop what nobody uses"
+_WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
+_NO_GPU = "leave it out, since programs run on processors"
+_NO_TUNING = "leave it out, since nothing is tuned"
+PASSES = {
+    "AdjustMatmulOrder": _BY_PATTERN,
+    "AlterOpImpl": _BY_LOOPS,
+    "AttachAttrLayoutFreeBuffers": _NO_TUNING,
+    "CombineParallelMatmul": _BY_PATTERN,
+    "ConvertLayout": _BY_LAYOUT,
+    "ExpandMatmulOfSum": _BY_PATTERN,
+    "ExpandTupleArguments": _FEWER,
+    "FastMathTransform": _BY_LOOPS,
+    "FewShotTuning": _NO_TUNING,
+    "FoldBatchnormToConv2D": "`DecomposeOpsForInference` has it as operators that `FuseOps` fuses",
+    "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
+    "Gradient": _TRAINING_STEP,
+    "IPCAllReduceRewrite": _NO_GPU,
+    "LazyGetInput": _WEIGHTS,
+    "LazySetOutput": _WEIGHTS,
+    "LazyTransformParams": _WEIGHTS,
+    "LiftTransformParams": _WEIGHTS,
+    "LowerGPUIPCAllocStorage": _NO_GPU,
+    "MetaScheduleApplyDatabase": _NO_TUNING,
+    "MetaScheduleTuneIRMod": _NO_TUNING,
+    "MetaScheduleTuneTIR": _NO_TUNING,
+    "OptimizeLayoutTransform": _BY_PATTERN,
+    "RemoveRedundantReshape": _BY_PATTERN,
+    "RemoveUnusedOutputs": _FEWER,
+    "RemoveUnusedParameters": _FEWER,
+    "ReorderPermuteDimsAfterConcat": _BY_PATTERN,
+    "ReorderTakeAfterMatmul": _BY_PATTERN,
+    "RewriteCUDAGraph": _NO_GPU,
+    "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
+    "SplitLayoutRewritePreproc": _NO_TUNING,
+    "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
+    "UpdateParamStructInfo": "`BindSymbolicVars` makes sizes known",
+    "VMBuiltinLower": "`LowerRuntimeBuiltin` is the name of that pass",
+    "legalize_ops": _BY_LOOPS,
+    "tuning_api": _NO_TUNING,
+}
+
 
 def of_package(name: str) -> Any:
     """`__getattr__` of the package for a name that it has not."""
@@ -86,6 +131,16 @@ def of_training(name: str) -> Any:
 def of_tir(name: str) -> Any:
     """`__getattr__` of `relaxscript.tir`."""
     raise no_such_name("relaxscript.tir", name, _TIR)
+
+
+def of_transform(name: str) -> Any:
+    """`__getattr__` of `relaxscript.transform`."""
+    raise no_such_name("relaxscript.transform", name, PASSES)
+
+
+def of_relax_transform(name: str) -> Any:
+    """`__getattr__` of `relaxscript.relax.transform`."""
+    raise no_such_name("relaxscript.relax.transform", name, PASSES)
 
 
 def of_te(name: str) -> Any:

@@ -16,6 +16,8 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .byoc.allocate_workspace import AllocateWorkspace
 from .byoc.attach_extern_modules import AttachExternModules
 from .byoc.merge_composite_functions import MergeCompositeFunctions
@@ -81,6 +83,9 @@ from .specialize.bind_symbolic_vars import BindSymbolicVars
 from .specialize.bundle_model_params import BundleModelParams
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
+
+if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
+    from relaxscript.errors.not_built import of_transform as __getattr__  # noqa: F401
 
 __all__ = [
     "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules",

@@ -151,6 +151,10 @@ def test_importing_the_package_imports_no_facade_and_no_compiler():
         ("from relaxscript.tir import Schedule", "`relaxscript.tir.Schedule` is not built yet"),
         ("from relaxscript.te import create_schedule", "`relaxscript.te.create_schedule` is not"),
         ("from relaxscript.ir import load_json", "`relaxscript.ir.load_json` is not built yet"),
+        (
+            "from relaxscript.relax.transform import ConvertLayout",
+            "`relaxscript.relax.transform.ConvertLayout` is not built yet; write the layout",
+        ),
     ],
 )
 def test_importing_what_is_not_built_says_so_and_what_to_use(statement: str, message: str):

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 import relaxscript
+from relaxscript import relax, transform
+from relaxscript.errors import DiagnosticError
+from relaxscript.errors.not_built import PASSES
 from relaxscript.ir import IRModule
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import ObjectStructInfo
 from relaxscript.transform import Pass, PassContext
+from relaxscript.transform.pass_infra.passes import find_pass
 
 LIST = Path(__file__).with_name("names_of_tvm.txt")
 
@@ -140,6 +146,35 @@ def test_it_is_there_with_its_parameters_and_defaults(name: str, signatures: lis
         signatures = [without_span(signature) for signature in signatures]
     ours = signature_of(found)
     assert (ours in signatures) != (name in SIGNATURES), ours
+
+
+def test_of_each_pass_that_is_absent_is_said_what_to_use() -> None:
+    passes = {name.split(".")[2] for name in ABSENT if name.startswith("relax.transform.")}
+    assert set(PASSES) == {*passes, "tuning_api"}  # which is a package, of no list of functions
+    for name, instead in PASSES.items():
+        for home in (transform, relax.transform):
+            with pytest.raises(AttributeError) as raised:
+                getattr(home, name)
+            assert str(raised.value) == f"`{home.__name__}.{name}` is not built yet; {instead}"
+        with pytest.raises(DiagnosticError, match=f"the pass `{name}` is not built yet") as found:
+            find_pass(f"relax.transform.{name}")
+        assert found.value.diagnostics[0].help == instead
+
+
+def test_names_that_are_said_instead_of_a_pass_are_there() -> None:
+    said = {
+        word for text in PASSES.values() for word in re.findall(r"`([A-Z]\w+|relax[.\w]+)`", text)
+    }
+    homes = (transform, relaxscript)
+    assert {word for word in said if not any(has(home, word) for home in homes)} == set()
+    assert len(said) > 5
+
+
+def has(home: ModuleType, path: str) -> bool:
+    found: Any = home
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found is not None
 
 
 def test_what_differs_is_in_the_list() -> None:

@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
+from relaxscript.errors.not_built import PASSES
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import BaseFunc, DataflowBlock, Function, GlobalVar
 from relaxscript.ir.tir import PrimFunc
@@ -177,6 +178,9 @@ def find_pass(name: str) -> Pass:
     if found is not None:
         _require_no_arguments(short, found)
         return found()
+    if short in PASSES:
+        message = f"the pass `{short}` is not built yet"
+        raise DiagnosticError(Diagnostic("RX0703", message, None, help=PASSES[short]))
     whole = {each.rpartition(".")[2]: each for each in known}
     near = short if short in whole else nearest(short, list(whole))
     help = did_you_mean(near and whole[near], quote='"')
