@@ -5,19 +5,28 @@ Source: TVM `relax.Function.inline_functions`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.analysis.components import components
 from relaxscript.analysis.purity import claims_purity
 from relaxscript.arith import YES
-from relaxscript.errors import Diagnostic, DiagnosticError, UnplacedError
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    UnplacedError,
+    did_you_mean,
+    nearest,
+    warn,
+)
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir import walk
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
+    Attrs,
     Binding,
     Call,
     DataflowBlock,
@@ -43,6 +52,8 @@ from .specialize import Specialization, Specializer, evaluates_once, in_normal_f
 
 __all__ = ["inline_functions"]
 
+_DIGITS = re.compile("[0-9]+")
+
 
 def inline_functions(
     func: Function, function_map: Mapping[Any, Any], mod: IRModule | None = None
@@ -55,6 +66,7 @@ def inline_functions(
     mod = home_module(func) if mod is None else mod
     func = in_normal_form(func, mod)
     needed = _reachable(func, given)
+    _warn_of_misspelling(func, given)
     if not needed:
         return func
     sizes: dict[str, int] = {}
@@ -129,6 +141,23 @@ def _reachable(func: Function, given: Mapping[str, Function]) -> dict[str, list[
             found[name] = list(_callees(given[name], given))
             waiting += found[name]
     return found
+
+
+def _warn_of_misspelling(func: Function, given: Mapping[str, Function]) -> None:
+    """Warn of a name that is nearly that of a function which is called and not given.
+
+    It is no error: others may call it, to whom the same mapping is given.
+    """
+    ops = [node.op for node in walk.compounds(func) if isinstance(node, Call)]
+    left = {op.name_hint for op in ops if isinstance(op, GlobalVar)} - set(given)
+    for name, function in given.items() if left else ():
+        near = nearest(name, sorted(left))
+        is_its_own = (function.attrs or Attrs()).get("global_symbol") == name
+        # Of functions by number each is nearly called as the next.
+        if near is not None and not is_its_own and _DIGITS.sub("", name) != _DIGITS.sub("", near):
+            message = f"`inline_functions` is given `{name}`, which is not called"
+            help = did_you_mean(near)
+            warn(Diagnostic("RX0103", message, caller_span(), help=help, severity="warning"))
 
 
 def _recursion(group: list[str], given: Mapping[str, Function]) -> DiagnosticError:

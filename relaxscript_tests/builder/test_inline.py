@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relaxscript.analysis import all_global_vars, ill_formed
-from relaxscript.errors import DiagnosticError
+from relaxscript.errors import DiagnosticError, RelaxWarning
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import BindingBlock, Call, DataflowBlock, DataflowVar, If, MatchCast
 from relaxscript.script import from_source
@@ -63,6 +63,25 @@ def test_what_is_not_called_changes_nothing():
     main = mod["main"]
     assert main.inline_functions({}) is main
     assert main.inline_functions({"other": mod["g"]}) is main
+
+
+def test_a_name_that_is_nearly_that_of_a_called_function_is_warned_of():
+    mod = module(helper=TWICE, main=f"{F}\n    a = M.helper(x)\n    return a")
+    main = mod["main"]
+    with pytest.warns(RelaxWarning) as caught:
+        assert main.inline_functions({"helperr": mod["helper"]}) is main
+    (found,) = [warning.message.diagnostic for warning in caught]
+    assert found.message == "`inline_functions` is given `helperr`, which is not called"
+    assert (found.code, found.help) == ("RX0103", "did you mean `helper`?")
+    assert found.span is not None
+    both = {"helperr": mod["helper"], "helper": mod["helper"]}
+    assert all_global_vars(main.inline_functions(both)) == []
+
+
+def test_a_function_of_the_module_that_is_not_called_may_be_given():
+    calls = f"{F}\n    a = M.helper_1(x)\n    return a"
+    mod = module(helper_1=TWICE, helper_2=TWICE, helpers_1=TWICE, main=calls)
+    assert inlined(mod, "helper_2", "helpers_1") is mod["main"]
 
 
 def test_each_call_has_variables_of_its_own():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.errors.exceptions import add_note
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -83,6 +84,7 @@ class RunCodegen(ModulePass):
             for gvar, func in mod.relax_functions().items()
             if "Codegen" in (func.attrs or Attrs())
         }
+        _require_no_misspelling(self.target_options, theirs.values())
         made = mod.clone()
         calling = _Calling(mod, theirs)
         for gvar in named or mod.relax_functions():
@@ -136,6 +138,22 @@ class _Calling:
         )  # fmt: skip
         remember_struct_info(made, info)
         return made
+
+
+def _require_no_misspelling(
+    options: Mapping[str, Mapping[str, Any]], functions: Iterable[Function]
+) -> None:
+    """Refuse options under what is nearly the name of a code generator of the module.
+
+    Other names may be those of code generators for other modules.
+    """
+    there = {str((func.attrs or Attrs())["Codegen"]) for func in functions}
+    for name in options:
+        near = None if name in there else nearest(name, sorted(there - set(options)))
+        if near is not None:
+            message = f'`target_options` of `RunCodegen` are for "{name}", and no function is'
+            help = did_you_mean(near, quote='"')
+            raise DiagnosticError(Diagnostic("RX0703", message, caller_span(), help=help))
 
 
 def _compile(

@@ -33,6 +33,7 @@ from relaxscript.op.calls import call_dps_packed, call_tir
 from relaxscript.runtime import get_global_func, list_global_func_names
 from relaxscript.transform.fuse.function_names import FunctionNames
 from relaxscript.transform.fuse.tir_calls import TIRCall, TIRCalls, TIRSignature, tensors_of
+from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -90,6 +91,7 @@ class SplitCallTIRByPattern(ModulePass):
     adds_functions = True
     removes_functions = True
 
+    @checks_arguments("patterns", "fcodegen")
     def __init__(
         self, patterns: Sequence[PrimFunc], fcodegen: Callable[[list[MatchResult]], Any]
     ) -> None:

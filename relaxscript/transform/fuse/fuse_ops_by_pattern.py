@@ -40,6 +40,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.walk import compounds, mentioned, rewrite_top_down
+from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.function_names import global_var_named
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -92,6 +93,7 @@ class FuseOpsByPattern(ModulePass):
 
     adds_functions = True
 
+    @checks_arguments("patterns")
     def __init__(
         self,
         patterns: Iterable[FusionPattern | tuple[Any, ...]],

@@ -11,6 +11,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Binding, Call, Function, Op, Tuple, TupleGetItem, Var, VarBinding
 from relaxscript.opdef.operator import REGISTRY, operator_named
 from relaxscript.opdef.traits import Trait
+from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
 
@@ -57,6 +58,7 @@ class LegalizeOps(ModulePass):
     tolerance = 1e-6
     fails_as = (("RX0606", "RX0614"),)
 
+    @checks_arguments("customize_legalize_map")
     def __init__(
         self,
         customize_legalize_map: Mapping[str, Legalization] | None = None,

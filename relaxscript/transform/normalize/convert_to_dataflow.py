@@ -56,13 +56,10 @@ class ConvertToDataflow(ModulePass):
     what is used nowhere else ends with its block. In a dataflow block, what may fail is no longer
     sure to be kept by passes that follow.
 
-    Raises `TypeError` where `min_size` is no integer.
     Source: TVM `relax.transform.ConvertToDataflow`.
     """
 
     def __init__(self, min_size: int = 2) -> None:
-        if not isinstance(min_size, int) or isinstance(min_size, bool):
-            raise TypeError(f"`min_size` is a number of bindings, not {min_size!r}")
         self.min_size = min_size
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:

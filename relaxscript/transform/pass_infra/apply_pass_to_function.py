@@ -34,8 +34,6 @@ class ApplyPassToFunction(ModulePass):
         func_name_regex: str,
         error_if_no_function_matches_regex: bool = False,
     ) -> None:
-        if not isinstance(transform, Pass):
-            raise TypeError(f"`transform` is a pass, not {transform!r}")
         try:
             self.pattern = re.compile(func_name_regex)
         except re.error as error:

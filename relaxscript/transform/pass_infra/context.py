@@ -21,6 +21,8 @@ from relaxscript.ir import hooks
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 
+from .checked_arguments import checks_arguments
+
 __all__ = ["PassContext", "PassInfo"]
 
 __tracebackhide__ = is_user_error
@@ -41,6 +43,7 @@ class PassInfo:
     traceable: bool
     declares: tuple[str, ...]
 
+    @checks_arguments()
     def __init__(
         self,
         opt_level: int,
@@ -50,8 +53,6 @@ class PassInfo:
         *,
         declares: Sequence[str] = (),
     ) -> None:
-        if isinstance(required, str):
-            raise TypeError(f"`required` is a list of names, not {required!r}")
         given = {
             "opt_level": opt_level, "name": name, "required": tuple(required or ()),
             "traceable": traceable, "declares": tuple(declares),
@@ -87,6 +88,7 @@ class PassContext:
     Raises `TypeError` for values of another kind, `DiagnosticError` (RX0703) for an unknown option.
     """
 
+    @checks_arguments("required_pass", "disabled_pass", "instruments", "evaluate")
     def __init__(
         self,
         opt_level: int = 2,

@@ -35,6 +35,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
 from relaxscript.runtime.collector import collector_paused
 
+from .checked_arguments import checks_arguments
 from .context import PassContext, PassInfo
 from .failures import naming, restoring
 
@@ -100,6 +101,17 @@ class Pass(ABC):
     changes_failures: ClassVar[bool] = False
     trusts_checks: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        made = cls.__dict__.get("__init__")
+        is_ours = cls.__module__.startswith(_PACKAGE)
+        if is_ours and made is not None and not hasattr(made, "__wrapped__"):
+            type.__setattr__(cls, "__init__", checks_arguments()(made))
+
+    @checks_arguments()
+    def __init__(self) -> None:
+        super().__init__()  # takes nothing, and says so
 
     @classmethod
     def declarations(cls) -> dict[str, Any]:
@@ -318,6 +330,7 @@ class Sequential(Pass):
     where it comes before it in the sequence. What one of them declares, the sequence does.
     """
 
+    @checks_arguments("passes")
     def __init__(
         self,
         passes: Sequence[Pass] | None = None,
@@ -396,6 +409,7 @@ def _summary(step: Pass) -> str:
 # -- passes from functions -------------------------------------------------------------------------
 
 
+@checks_arguments("pass_func")
 def module_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -411,6 +425,7 @@ def module_pass(
     return _decorate(ModulePass, "transform_module", pass_func, info)
 
 
+@checks_arguments("pass_func")
 def function_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -423,6 +438,7 @@ def function_pass(
     return _decorate(FunctionPass, "transform_function", pass_func, info)
 
 
+@checks_arguments("pass_func")
 def dataflowblock_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -435,6 +451,7 @@ def dataflowblock_pass(
     return _decorate(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
 
 
+@checks_arguments("pass_func")
 def prim_func_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,

@@ -20,8 +20,6 @@ class PrintIR(ModulePass):
     """
 
     def __init__(self, header: str = "", show_meta_data: bool = False) -> None:
-        if not isinstance(header, str):
-            raise TypeError(f"`header` is a string, not {header!r}")
         self.header = header
         self.show_meta_data = show_meta_data
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import PrimFunc
@@ -77,7 +76,7 @@ class Apply(PrimFuncPass):
     name = "tir.Apply"
 
     def __init__(self, ftransform: Callable[[PrimFunc], PrimFunc]) -> None:
-        self.ftransform: Callable[[PrimFunc], PrimFunc] = _callable("Apply", ftransform)
+        self.ftransform = ftransform
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         return self.ftransform(func)
@@ -95,17 +94,9 @@ class Filter(PrimFuncPass):
     name = "tir.Filter"
 
     def __init__(self, fcond: Callable[[PrimFunc], bool]) -> None:
-        self.fcond = _callable("Filter", fcond)
+        self.fcond = fcond
 
     def transform_function(
         self, func: PrimFunc, mod: IRModule, ctx: PassContext
     ) -> PrimFunc | None:
         return func if self.fcond(func) else None
-
-
-def _callable(name: str, found: Any) -> Any:
-    if not callable(found):
-        raise TypeError(
-            f"`tir.transform.{name}` takes a function of a PrimFunc, not {brief(found)}"
-        )
-    return found

@@ -63,8 +63,6 @@ class DeadCodeElimination(ModulePass):
     opt_level = 1
 
     def __init__(self, entry_functions: Sequence[str] | None = None) -> None:
-        if isinstance(entry_functions, str):
-            raise TypeError(f"`entry_functions` is a list of names, not {entry_functions!r}")
         self.entry_functions = tuple(entry_functions or ())
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:

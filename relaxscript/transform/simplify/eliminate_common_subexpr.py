@@ -77,8 +77,6 @@ class EliminateCommonSubexpr(FunctionPass):
     opt_level = 1
 
     def __init__(self, call_only: bool = False) -> None:
-        if not isinstance(call_only, bool):
-            raise TypeError(f"`call_only` is True or False, not {call_only!r}")
         self.call_only = call_only
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:

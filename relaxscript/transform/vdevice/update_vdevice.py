@@ -44,10 +44,6 @@ class UpdateVDevice(ModulePass):
     changes_signatures = True
 
     def __init__(self, new_vdevice: VDevice, index: int) -> None:
-        if not isinstance(new_vdevice, VDevice):
-            raise TypeError(f"`new_vdevice` is a VDevice, not {new_vdevice!r}")
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"`index` is an integer, not {index!r}")
         self.new_vdevice = new_vdevice
         self.index = index
 

@@ -178,6 +178,17 @@ def test_a_code_generator_that_is_not_registered_is_named_at_what_it_is_for():
     assert text_at(diagnostic.span) == "R.add(x, x)"
 
 
+def test_options_under_what_is_nearly_the_name_of_a_code_generator_are_refused(generator):
+    with pytest.raises(DiagnosticError) as caught:
+        RunCodegen({"mien": {"fast": True}})(partitioned())
+    (diagnostic,) = caught.value.diagnostics
+    assert (
+        diagnostic.message == '`target_options` of `RunCodegen` are for "mien", and no function is'
+    )
+    assert diagnostic.help == 'did you mean "mine"?'
+    RunCodegen({"cutlass": {}})(partitioned())  # of which another module may have functions
+
+
 def test_a_code_generator_of_a_function_by_hand_is_named_at_the_function():
     mod = from_source("""
 @I.ir_module

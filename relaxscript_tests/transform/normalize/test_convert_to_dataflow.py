@@ -149,5 +149,5 @@ class M:
 
 def test_the_size_is_a_number():
     for size in (True, 2.5, "2"):
-        with pytest.raises(TypeError, match="`min_size` is a number of bindings, not"):
+        with pytest.raises(TypeError, match="`min_size` of `ConvertToDataflow` is an integer"):
             ConvertToDataflow(size)

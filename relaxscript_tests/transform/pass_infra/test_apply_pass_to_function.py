@@ -12,6 +12,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.transform import (
     ApplyPassToFunction,
     DeadCodeElimination,
+    FuseTIR,
     LegalizeOps,
     PassContext,
     function_pass,
@@ -94,8 +95,8 @@ def test_no_match_is_refused_where_that_is_wanted():
 
 
 def test_what_is_no_pass_and_no_regular_expression_is_refused():
-    with pytest.raises(TypeError, match="`transform` is a pass, not 3"):
-        ApplyPassToFunction(3, "main")
+    with pytest.raises(TypeError, match=r"is a Pass, not the class `FuseTIR`"):
+        ApplyPassToFunction(FuseTIR, "main")
     with pytest.raises(DiagnosticError, match="RX0703") as caught:
         ApplyPassToFunction(marked, "(")
     assert caught.value.diagnostics[0].message.startswith('"(" is no regular expression: ')

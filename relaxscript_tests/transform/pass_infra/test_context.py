@@ -100,7 +100,10 @@ def test_an_unknown_option_is_an_error_that_names_the_nearest():
     ("options", "message"),
     [
         ({"config": {"relax.FuseOps.max_depth": "3"}}, "is of type int, not '3'"),
-        ({"disabled_pass": "Normalize"}, "`disabled_pass` is a list of names of passes"),
+        ({"disabled_pass": "Normalize"}, "`disabled_pass` of `PassContext` is a list of strings"),
+        ({"opt_level": "3"}, r"`opt_level` of `PassContext` is an integer, not str \('3'\)"),
+        ({"config": {3: 4}}, "`config` of `PassContext` is a mapping from strings, not dict"),
+        ({"levels": 3}, "`PassContext` has no parameter `levels`"),
         ({"required_pass": [3]}, "`required_pass` is a list of names of passes"),
         ({"instruments": [3]}, "an instrument is a PassInstrument, not 3"),
     ],
@@ -111,7 +114,7 @@ def test_values_of_another_kind_are_errors(options, message):
 
 
 def test_the_required_passes_of_an_info_are_a_list():
-    with pytest.raises(TypeError, match="`required` is a list of names, not 'Normalize'"):
+    with pytest.raises(TypeError, match="`required` of `PassInfo` is a list of strings, not str"):
         PassInfo(0, "a", "Normalize")
 
 

@@ -36,7 +36,7 @@ class M:
 
 
 def test_a_header_is_a_string():
-    with pytest.raises(TypeError, match="`header` is a string, not 3"):
+    with pytest.raises(TypeError, match=r"`header` of `PrintIR` is a string, not int \(3\)"):
         PrintIR(3)
 
 

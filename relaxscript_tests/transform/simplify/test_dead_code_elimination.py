@@ -188,5 +188,5 @@ def test_an_entry_function_that_is_not_there_is_named_with_the_nearest_that_is()
 
 
 def test_entry_functions_are_a_list_of_names():
-    with pytest.raises(TypeError, match="`entry_functions` is a list of names, not 'main'"):
+    with pytest.raises(TypeError, match="`entry_functions` of `DeadCodeElimination` is a list of"):
         DeadCodeElimination("main")

@@ -209,7 +209,7 @@ def test_a_value_of_which_less_is_said_keeps_its_name():
 
 
 def test_what_asks_for_calls_only_is_a_bool():
-    with pytest.raises(TypeError, match="`call_only` is True or False, not 3"):
+    with pytest.raises(TypeError, match="`call_only` of `EliminateCommonSubexpr` is True or False"):
         EliminateCommonSubexpr(3)
 
 

@@ -100,7 +100,7 @@ def test_a_module_that_lists_no_devices() -> None:
 
 
 def test_what_is_given_is_a_device_and_a_number() -> None:
-    with pytest.raises(TypeError, match="`new_vdevice` is a VDevice, not 'llvm'"):
+    with pytest.raises(TypeError, match="`new_vdevice` of `UpdateVDevice` is a VDevice, not str"):
         UpdateVDevice("llvm", 0)
-    with pytest.raises(TypeError, match="`index` is an integer, not True"):
+    with pytest.raises(TypeError, match="`index` of `UpdateVDevice` is an integer, not bool"):
         UpdateVDevice(VDevice("llvm"), True)
