@@ -22,7 +22,15 @@ from typing import Any
 
 from relaxscript.analysis import get_var2val
 from relaxscript.arith import NO, YES, prove_equal
-from relaxscript.errors import Diagnostic, DiagnosticError, Label, Span, quantity
+from relaxscript.errors import (
+    Diagnostic,
+    DiagnosticError,
+    Label,
+    Span,
+    did_you_mean,
+    nearest,
+    quantity,
+)
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -52,6 +60,8 @@ from .pattern import AttrPattern, CallPattern, DFPattern, TuplePattern, Wildcard
 from .rewriter import ExprPatternRewriter, PatternMatchingRewriter, TupleRewriter
 
 __all__ = ["rewriter_of"]
+
+_NAMES = ("pattern", "replacement")
 
 
 def rewriter_of(mod: IRModule) -> PatternMatchingRewriter:
@@ -84,9 +94,15 @@ def _mistake(
 def _function(mod: IRModule, name: str) -> Function:
     found = mod.functions.get(mod.get_global_var(name)) if name in mod else None
     if not isinstance(found, Function):
+        others = [v.name_hint for v in mod.relax_functions() if v.name_hint not in _NAMES]
+        near = nearest(name, others)
         raise _mistake(
             f"a module that describes a rewriter has a Relax function `{name}`",
-            help="write `pattern` and `replacement`, with the same parameters",
+            None if near is None else mod[near].span,
+            did_you_mean(
+                None if near is None else name,
+                "write `pattern` and `replacement`, with the same parameters",
+            ),
         )
     for node in compounds(found):
         if isinstance(node, (MatchCast, If)) or (isinstance(node, Function) and node is not found):

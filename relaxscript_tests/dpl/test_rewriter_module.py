@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from relaxscript.dpl import PatternMatchingRewriter
 from relaxscript.ir.module import IRModule
 from relaxscript.relax.analysis import well_formed
@@ -169,6 +171,26 @@ def test_both_functions_are_there_with_the_same_parameters():
     )
     mistake = mistake_in("return R.exp(a)", "return R.const(1)", "")
     assert mistake.message == "`pattern` has 1 parameter, and `replacement` 0"
+
+
+@pytest.mark.parametrize("name", ["pattern", "replacement"])
+def test_a_function_with_nearly_its_name_is_meant(name):
+    text = """
+@R.rewriter
+class Twice:
+    @R.function
+    def pattern(a: R.Tensor((2, 3), "float32")):
+        return R.add(a, a)
+
+    @R.function
+    def replacement(a: R.Tensor((2, 3), "float32")):
+        return R.exp(a)
+"""
+    misspelt = name.replace("t", "", 1)
+    mistake = mistake_of(lambda: from_source(text.replace(f"def {name}", f"def {misspelt}")))
+    assert mistake.message == f"a module that describes a rewriter has a Relax function `{name}`"
+    assert mistake.help == f"did you mean `{name}`?"
+    assert misspelt in mistake.span.source.line(mistake.span.line)
 
 
 def test_only_calls_and_tuples_are_matched_and_made():
