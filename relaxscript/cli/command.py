@@ -55,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = grammar.parse_args(sys.argv[1:] if argv is None else argv)
     if args.command == "check" and args.fix and (args.json or args.sarif) and "-" in args.files:
         grammar.error("--fix writes the mended standard input where --json and --sarif write")
+    if args.command == "print" and args.diff and not pass_names(args.passes):
+        grammar.error('--diff shows what passes change; name them: --passes "FoldConstant,FuseOps"')
     try:
         status = carry_out(args)
         sys.stdout.flush()
@@ -140,10 +142,9 @@ def carry_out(args: argparse.Namespace) -> int:
         case "print":
             from .print import print_scripts
 
-            passes = [name.strip() for name in args.passes.split(",") if name.strip()]
             return print_scripts(
-                args.file, args.name, annotations=not args.no_annotations, passes=passes,
-                changes=args.diff,
+                args.file, args.name, annotations=not args.no_annotations,
+                passes=pass_names(args.passes), changes=args.diff,
             )  # fmt: skip
         case "inspect":
             from .inspect import inspect_file
@@ -159,6 +160,11 @@ def carry_out(args: argparse.Namespace) -> int:
             from .doctor import doctor
 
             return doctor()
+
+
+def pass_names(text: str) -> list[str]:
+    """The names that commas separate."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def tell(code: str | None, *, all_pages: bool = False) -> int:

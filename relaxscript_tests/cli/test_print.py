@@ -146,8 +146,17 @@ def test_what_passes_change_is_shown_as_a_difference(file, capsys):
     assert out.startswith("@@ -")
     assert "\n-" in out
     assert "R.call_tir" in out
-    assert main(["print", "--diff", file(GOOD)]) == 0
+    assert main(["print", "--passes", "Normalize", "--diff", file(GOOD)]) == 0
     assert capsys.readouterr().out == "both print the same\n"
+
+
+@pytest.mark.parametrize("passes", [[], ["--passes", " , "]])
+def test_a_difference_is_asked_for_with_the_passes_that_make_it(file, capsys, passes):
+    with pytest.raises(SystemExit) as ended:
+        main(["print", *passes, "--diff", file(GOOD)])
+    assert ended.value.code == 2
+    said = '--diff shows what passes change; name them: --passes "FoldConstant,FuseOps"'
+    assert said in capsys.readouterr().err
 
 
 def test_an_unknown_pass_is_refused_with_the_nearest_name(file, capsys):
