@@ -50,8 +50,9 @@ Pipeline = Pass | Callable[[IRModule], IRModule]
 def zero_pipeline(*, enable_warning: bool = False) -> Sequential:
     """The passes before a module is lowered: operators as loops, and those that go together as one.
 
-    What depends on constants only is computed. With `enable_warning`, `LegalizeOps` warns of calls
-    that it leaves.
+    What depends on constants only is computed. PrimFuncs that nothing calls any more stay, as in
+    TVM's pipeline: `DeadCodeElimination` behind it removes them. With `enable_warning`,
+    `LegalizeOps` warns of calls that it leaves.
     """
     return Sequential(
         [

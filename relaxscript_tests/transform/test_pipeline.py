@@ -12,6 +12,7 @@ from relaxscript.ir.module import Target
 from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.testing.compare import assert_same
 from relaxscript.transform import (
+    DeadCodeElimination,
     Normalize,
     Sequential,
     get_default_pipeline,
@@ -56,6 +57,23 @@ def test_pipelines_have_names():
     assert [step.info.name for step in get_pipeline("zero").passes] == [
         "Normalize", "LegalizeOps", "AnnotateTIROpPattern", "FoldConstant", "FuseOps", "FuseTIR",
     ]  # fmt: skip
+
+
+def test_zero_leaves_prim_funcs_that_nothing_calls_after_folding():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        with R.dataflow():
+            c = R.exp(R.const([1.0, 2.0], "float32"))
+            y = R.add(x, c)
+            R.output(y)
+        return y
+""")
+    zero = get_pipeline("zero")(mod)
+    assert [var.name_hint for var in zero.functions] == ["main", "exp", "add"]
+    assert [var.name_hint for var in DeadCodeElimination()(zero).functions] == ["main", "add"]
 
 
 def test_an_unknown_name_is_an_error_that_offers_the_nearest():
