@@ -48,8 +48,7 @@ def checks_arguments(*own: str) -> Callable[[F], F]:
     """Decorator: arguments that do not fit the annotations of a function are refused (RX0103).
 
     The error is a `TypeError` too. It names the function, the parameter, what it takes and what it
-    got. Of the parameters `own` the function looks at callables and at what is in lists itself,
-    since it says more of them.
+    got. Of the parameters `own` the function looks at callables and at what lists hold itself.
     """
 
     def decorate(function: F) -> F:
