@@ -93,10 +93,9 @@ class TopologicalSort(FunctionPass):
         return rewrite_compounds(func, sort)
 
 
-def _one_of(name: str, given: object, known: tuple[str, ...]) -> str:
-    if not isinstance(given, str) or given not in known:
-        near = nearest(given, known) if isinstance(given, str) else None
-        help = did_you_mean(near, f"there are {' and '.join(known)}", '"')
+def _one_of(name: str, given: str, known: tuple[str, ...]) -> str:
+    if given not in known:
+        help = did_you_mean(nearest(given, known), f"there are {' and '.join(known)}", '"')
         message = f'`TopologicalSort` has no {name} "{given}"'
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
     return given

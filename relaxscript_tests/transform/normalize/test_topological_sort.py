@@ -141,6 +141,8 @@ def test_another_order_or_direction_is_refused_with_the_nearest():
     with pytest.raises(DiagnosticError, match="there are from-inputs and from-outputs"):
         TopologicalSort(direction="up")
     with pytest.raises(DiagnosticError, match="there are depth-first and breadth-first"):
+        TopologicalSort("sideways")
+    with pytest.raises(DiagnosticError, match="`order` of `TopologicalSort` is a string, not int"):
         TopologicalSort(3)
 
 
