@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -41,20 +42,40 @@ def weights(model: nn.Module, rng: np.random.Generator) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@every_executor
-def test_a_network_is_exported_and_runs(load: Callable[[Any], Any], name: str):
+class Exported(NamedTuple):
+    """A network as a module, the one of its script, arguments, and what it makes of them."""
+
+    mod: rx.IRModule
+    read: Any
+    given: list[Any]
+    wanted: Any
+
+
+@functools.cache
+def exported(name: str) -> Exported:
+    """The network of a name with random weights; made once for all executors."""
     model, spec = NETWORKS[name]
     rng = np.random.default_rng(17)
     model.load_state_dict(weights(model, rng))
     tensors = {arg: nn.spec.Tensor(*kind) for arg, kind in spec.items()}
     mod, params = model.export_tvm({"forward": tensors})
-    assert rx.analysis.well_formed(mod)
+    given = [*arguments(spec, rng), *[parameter.data for _, parameter in params]]
     read = rx.from_source(mod.script(show_meta=True))
-    assert_structural_equal(read, mod)
-    given = arguments(spec, rng)
-    got = load(read).forward(*given, *[parameter.data for _, parameter in params])
-    wanted = Interpreter(mod).forward(*given, *[parameter.data for _, parameter in params])
+    return Exported(mod, read, given, Interpreter(mod).forward(*given))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_is_exported_and_read_back(name: str):
+    made = exported(name)
+    assert rx.analysis.well_formed(made.mod)
+    assert_structural_equal(made.read, made.mod)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@every_executor
+def test_a_network_runs(load: Callable[[Any], Any], name: str):
+    made = exported(name)
+    got = load(made.read).forward(*made.given)
     assert got.dtype == np.float32
     assert np.isfinite(got).all()
-    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(got, made.wanted, rtol=1e-4, atol=1e-5)
