@@ -8,7 +8,76 @@ from relaxscript.ir.walk import compounds
 from relaxscript.script import from_source
 from relaxscript.transform import AnnotateTIROpPattern, LegalizeOps
 
-__all__ = ["callees", "legal_module", "long_function"]
+__all__ = [
+    "CHAINED_TWICE", "MAIN", "TWICE", "callees", "chain", "legal_module", "long_function", "module",
+]  # fmt: skip
+
+# Parts of modules `M`. A PrimFunc that takes its elements one by one:
+TWICE = """
+    @T.prim_func(private=True)
+    def twice(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
+        T.func_attr({"op_pattern": 0})
+        n = T.int64()
+        for i in range(n):
+            with T.block("b"):
+                vi = T.axis.spatial(n, i)
+                b[vi] = a[vi] * T.float32(2)
+"""
+# What calls a function that `chain` makes.
+MAIN = """
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = M
+        y = cls.fused(x)
+        return y
+"""
+
+
+def module(*parts: str) -> IRModule:
+    """The module `M` of parts."""
+    made = from_source("@I.ir_module\nclass M:" + "".join(parts))
+    assert isinstance(made, IRModule)
+    return made
+
+
+def chain(*prim_funcs: str, size: int | str = 4, name: str = "fused") -> str:
+    """A function as FuseOps makes it: each PrimFunc takes what the one before it gives."""
+    values = ["x", *(f"v{i}" for i in range(1, len(prim_funcs))), "gv"]
+    calls = "\n".join(
+        f"            {made} = R.call_tir(cls.{prim_func}, ({given},), "
+        f'out_sinfo=R.Tensor(({size},), "float32"))'
+        for prim_func, given, made in zip(prim_funcs, values, values[1:])
+    )
+    dim = f'"{size}"' if isinstance(size, str) else size
+    tensor = f'R.Tensor(({dim},), "float32")'
+    declared = f"\n        {size} = T.int64()" if isinstance(size, str) else ""
+    return f"""
+    @R.function(private=True)
+    def {name}(x: {tensor}) -> {tensor}:
+        R.func_attr({{"Primitive": True}}){declared}
+        cls = M
+        with R.dataflow():
+{calls}
+            R.output(gv)
+        return gv
+"""
+
+
+# Two calls as one function, which FuseOps makes and FuseTIR takes.
+CHAINED_TWICE = (
+    TWICE
+    + chain("twice", "twice", size="n", name="fused_twice_twice")
+    + """
+    @R.function
+    def main(x: R.Tensor(("k",), "float32")):
+        k = T.int64()
+        cls = M
+        with R.dataflow():
+            y: R.Tensor((k,), "float32") = cls.fused_twice_twice(x)
+            R.output(y)
+        return y
+"""
+)
 
 
 def legal_module(script: str) -> IRModule:

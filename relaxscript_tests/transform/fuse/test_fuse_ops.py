@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import indent
 
 import pytest
 
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
-from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
 from relaxscript.transform import FuseOps, PassContext
 from relaxscript_tests.growth import growth
-from relaxscript_tests.transform.fuse.annotated import callees, legal_module, long_function
+from relaxscript_tests.transform.fuse.annotated import (
+    CHAINED_TWICE,
+    TWICE,
+    callees,
+    legal_module,
+    long_function,
+    module,
+)
+
+X = 'x: R.Tensor(("n", 8), "float32")'
+EXP_SIN = "a = R.exp(x)\nb = R.sin(a)"
 
 
-def fuse(
-    body: str, params: str = 'x: R.Tensor(("n", 8), "float32")', **options: object
-) -> IRModule:
+def fuse(body: str, params: str = X, **options: object) -> IRModule:
     """FuseOps on a function whose operators are PrimFuncs with patterns."""
     lines = "\n".join(f"        {line}" for line in body.strip().splitlines())
     mod = legal_module(
@@ -28,17 +36,17 @@ def fuse(
         return FuseOps()(mod)
 
 
-def test_a_chain_of_elementwise_calls_becomes_one_function():
-    before = """
-@I.ir_module
-class M:
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
-        T.func_attr({"op_pattern": 0})
-        n = T.int64()
-        for i in range(n):
-            b[i] = a[i] * T.float32(2)
+def fuse_block(bindings: str, results: str, params: str = X, **options: object) -> IRModule:
+    """FuseOps on a function of one block, which gives some of its values."""
+    block = indent(bindings.strip(), "    ")
+    body = f"with R.dataflow():\n{block}\n    R.output({results})\nreturn {results}"
+    return fuse(body, params, **options)
 
+
+def test_a_chain_of_elementwise_calls_becomes_one_function():
+    before = (
+        TWICE
+        + """
     @R.function
     def main(x: R.Tensor(("k",), "float32")):
         k = T.int64()
@@ -49,77 +57,44 @@ class M:
             R.output(b)
         return b
 """
-    after = """
-@I.ir_module
-class M:
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
-        T.func_attr({"op_pattern": 0})
-        n = T.int64()
-        for i in range(n):
-            b[i] = a[i] * T.float32(2)
-
-    @R.function(private=True)
-    def fused_twice_twice(x: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
-        R.func_attr({"Primitive": True})
-        k = T.int64()
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((k,), "float32"))
-            gv = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((k,), "float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor(("k",), "float32")):
-        k = T.int64()
-        cls = M
-        with R.dataflow():
-            b: R.Tensor((k,), "float32") = cls.fused_twice_twice(x)
-            R.output(b)
-        return b
-"""
-    mod = from_source(before)
+    )
+    mod = module(before)
     made = FuseOps()(mod)
-    assert_same(made, from_source(after))
-    assert_same(mod, from_source(before))
+    assert_same(made, module(CHAINED_TWICE))
+    assert_same(mod, module(before))
     assert FuseOps()(made) is made
 
 
 def test_a_diamond_becomes_one_function():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.sin(a)
-    c = R.cos(a)
-    d = R.add(b, c)
-    R.output(d)
-return d""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.sin(a)
+c = R.cos(a)
+d = R.add(b, c)""",
+        "d",
+    )
     assert callees(made) == ["fused_exp_sin_cos_add"]
 
 
 @pytest.mark.parametrize("product", ["matmul", "conv2d"])
 def test_a_product_takes_the_elementwise_calls_behind_it(product):
     made = {
-        "matmul": lambda: fuse(
+        "matmul": lambda: fuse_block(
             """
-with R.dataflow():
-    a = R.matmul(x, w)
-    c = R.add(a, b)
-    d = R.nn.relu(c)
-    R.output(d)
-return d""",
+a = R.matmul(x, w)
+c = R.add(a, b)
+d = R.nn.relu(c)""",
+            "d",
             'x: R.Tensor(("n", 8), "float32"), w: R.Tensor((8, 3), "float32"), '
             'b: R.Tensor((3,), "float32")',
         ),
-        "conv2d": lambda: fuse(
+        "conv2d": lambda: fuse_block(
             """
-with R.dataflow():
-    a = R.nn.conv2d(x, w)
-    c = R.add(a, b)
-    d = R.nn.relu(c)
-    R.output(d)
-return d""",
+a = R.nn.conv2d(x, w)
+c = R.add(a, b)
+d = R.nn.relu(c)""",
+            "d",
             'x: R.Tensor(("n", 2, 8, 8), "float32"), w: R.Tensor((3, 2, 3, 3), "float32"), '
             'b: R.Tensor((1, 3, 1, 1), "float32")',
         ),
@@ -128,14 +103,12 @@ return d""",
 
 
 def test_two_products_are_never_in_one_function():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.matmul(x, w)
-    b = R.matmul(x, v)
-    c = R.add(a, b)
-    R.output(c)
-return c""",
+a = R.matmul(x, w)
+b = R.matmul(x, v)
+c = R.add(a, b)""",
+        "c",
         'x: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 3), "float32"), '
         'v: R.Tensor((8, 3), "float32")',
     )
@@ -143,84 +116,80 @@ return c""",
 
 
 def test_a_product_takes_no_call_that_moves_elements():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.matmul(x, w)
-    b = R.permute_dims(a)
-    R.output(b)
-return b""",
+a = R.matmul(x, w)
+b = R.permute_dims(a)""",
+        "b",
         'x: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 3), "float32")',
     )
     assert callees(made) == ["matmul", "permute_dims"]
 
 
 def test_a_reduction_takes_the_elementwise_calls_before_it_and_none_behind_it():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.max(a, axis=1)
-    c = R.negative(b)
-    R.output(c)
-return c""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.max(a, axis=1)
+c = R.negative(b)""",
+        "c",
+    )
     assert callees(made) == ["fused_exp_max", "negative"]
 
 
 def test_elementwise_calls_join_one_that_moves_elements_and_what_follows_that():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.permute_dims(a)
-    c = R.negative(b)
-    R.output(c)
-return c""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.permute_dims(a)
+c = R.negative(b)""",
+        "c",
+    )
     assert callees(made) == ["fused_exp_permute_dims_negative"]
 
 
 def test_a_value_that_leaves_the_block_is_computed_by_itself():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.sin(a)
-    c = R.cos(b)
-    R.output(a, c)
-return a, c""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.sin(a)
+c = R.cos(b)""",
+        "a, c",
+    )
     assert callees(made) == ["exp", "fused_sin_cos"]
 
 
 def test_a_value_with_two_uses_that_never_meet_is_computed_by_itself():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.sin(a)
-    c = R.cos(a)
-    R.output(b, c)
-return b, c""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.sin(a)
+c = R.cos(a)""",
+        "b, c",
+    )
     assert callees(made) == ["exp", "sin", "cos"]
 
 
 def test_an_opaque_call_is_never_in_a_group():
-    made = fuse("""
-with R.dataflow():
-    a = R.exp(x)
-    b = R.cumsum(a, axis=1)
-    c = R.sin(b)
-    d = R.cos(c)
-    R.output(d)
-return d""")
+    made = fuse_block(
+        """
+a = R.exp(x)
+b = R.cumsum(a, axis=1)
+c = R.sin(b)
+d = R.cos(c)""",
+        "d",
+    )
     assert callees(made) == ["exp", "cumsum", "fused_sin_cos"]
 
 
 def test_fields_of_a_tuple_are_taken_in_the_function_that_makes_it():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    t = R.split(x, 2, axis=1)
-    a = t[0]
-    b = t[1]
-    c = R.add(a, b)
-    R.output(c)
-return c""",
+t = R.split(x, 2, axis=1)
+a = t[0]
+b = t[1]
+c = R.add(a, b)""",
+        "c",
         'x: R.Tensor((4, 8), "float32")',
     )
     assert callees(made) == ["fused_split_add"]
@@ -228,15 +197,13 @@ return c""",
 
 
 def test_a_function_gives_the_tuple_that_its_last_call_makes():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.exp(x)
-    t = R.split(a, 2, axis=1)
-    b = t[0]
-    c = t[1]
-    R.output(b, c)
-return b, c""",
+a = R.exp(x)
+t = R.split(a, 2, axis=1)
+b = t[0]
+c = t[1]""",
+        "b, c",
         'x: R.Tensor((4, 8), "float32")',
     )
     assert callees(made) == ["fused_exp_split"]
@@ -244,15 +211,13 @@ return b, c""",
 
 
 def test_a_field_of_a_tuple_from_elsewhere_is_taken_where_it_was():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    t = R.split(x, 2, axis=1)
-    a = t[0]
-    b = R.exp(a)
-    c = R.sin(b)
-    R.output(t, c)
-return t, c""",
+t = R.split(x, 2, axis=1)
+a = t[0]
+b = R.exp(a)
+c = R.sin(b)""",
+        "t, c",
         'x: R.Tensor((4, 8), "float32")',
     )
     assert callees(made) == ["split", "fused_exp_sin"]
@@ -260,13 +225,11 @@ return t, c""",
 
 
 def test_shape_variables_that_no_operand_tells_are_passed():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.exp(x)
-    b = R.sin(a)
-    R.output(b)
-return b""",
+a = R.exp(x)
+b = R.sin(a)""",
+        "b",
         'x: R.Tensor(("n * 2", 3), "float32"), s: R.Shape(["n"])',
     )
     text = made.script()
@@ -275,18 +238,18 @@ return b""",
 
 
 def test_functions_have_shape_variables_of_their_own():
-    made = fuse("with R.dataflow():\n    a = R.exp(x)\n    b = R.sin(a)\n    R.output(b)\nreturn b")
+    made = fuse_block(EXP_SIN, "b")
     outer, inner = (made[name].params[0].struct_info.dims[0] for name in ("main", "fused_exp_sin"))
     assert outer is not inner
 
 
 def test_constants_are_parameters_and_operands_that_come_twice_come_once():
-    made = fuse("""
-with R.dataflow():
-    a = R.add(x, R.const([1, 2, 3, 4, 5, 6, 7, 8], "float32"))
-    b = R.multiply(a, x)
-    R.output(b)
-return b""")
+    made = fuse_block(
+        """
+a = R.add(x, R.const([1, 2, 3, 4, 5, 6, 7, 8], "float32"))
+b = R.multiply(a, x)""",
+        "b",
+    )
     function = made["fused_add_multiply"]
     assert [param.name_hint for param in function.params] == ["x", "param_0"]
 
@@ -309,42 +272,40 @@ return b, d""",
 
 
 def test_groups_of_other_operands_have_functions_with_other_names():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.exp(x)
-    b = R.add(a, x)
-    c = R.exp(b)
-    d = R.add(c, b)
-    e = R.exp(y)
-    f = R.add(e, x)
-    R.output(b, d, f)
-return b, d, f""",
+a = R.exp(x)
+b = R.add(a, x)
+c = R.exp(b)
+d = R.add(c, b)
+e = R.exp(y)
+f = R.add(e, x)""",
+        "b, d, f",
         'x: R.Tensor((2, 8), "float32"), y: R.Tensor((2, 8), "float32")',
     )
     assert callees(made) == ["fused_exp_add", "fused_exp_add", "fused_exp_add1"]
 
 
 def test_a_long_name_says_how_much_it_leaves_out():
-    chain = "\n".join(f"    a{i + 1} = R.negative(a{i})" for i in range(40))
-    made = fuse(f"with R.dataflow():\n    a0 = R.exp(x)\n{chain}\n    R.output(a40)\nreturn a40")
+    negatives = "\n".join(f"a{i + 1} = R.negative(a{i})" for i in range(40))
+    made = fuse_block(f"a0 = R.exp(x)\n{negatives}", "a40")
     (name,) = callees(made)
     assert name.startswith("fused_exp_negative_negative")
     assert name.endswith("_and_19_more")
 
 
 def test_no_function_has_more_bindings_than_max_depth():
-    chain = "\n".join(f"    a{i + 1} = R.negative(a{i})" for i in range(5))
-    text = f"with R.dataflow():\n    a0 = R.exp(x)\n{chain}\n    R.output(a5)\nreturn a5"
-    made = fuse(text, config={"relax.FuseOps.max_depth": 4})
+    negatives = "\n".join(f"a{i + 1} = R.negative(a{i})" for i in range(5))
+    text = f"a0 = R.exp(x)\n{negatives}"
+    made = fuse_block(text, "a5", config={"relax.FuseOps.max_depth": 4})
     assert callees(made) == ["fused_exp_negative_negative_negative", "fused_negative_negative"]
-    assert callees(fuse(text, config={"relax.FuseOps.max_depth": 1})) == ["exp", *["negative"] * 5]
+    made = fuse_block(text, "a5", config={"relax.FuseOps.max_depth": 1})
+    assert callees(made) == ["exp", *["negative"] * 5]
 
 
 def test_level_zero_fuses_nothing():
-    text = "with R.dataflow():\n    a = R.exp(x)\n    b = R.sin(a)\n    R.output(b)\nreturn b"
-    assert callees(fuse(text, opt_level=0)) == ["exp", "sin"]
-    mod = fuse(text, opt_level=0)
+    mod = fuse_block(EXP_SIN, "b", opt_level=0)
+    assert callees(mod) == ["exp", "sin"]
     assert FuseOps(fuse_opt_level=0)(mod) is mod
     assert callees(FuseOps(fuse_opt_level=1)(mod)) == ["fused_exp_sin"]
 
@@ -371,16 +332,14 @@ return r""",
 
 
 def test_nothing_moves_past_a_match_cast():
-    made = fuse(
+    made = fuse_block(
         """
-with R.dataflow():
-    a = R.exp(x)
-    b = R.sin(a)
-    y1 = R.match_cast(y, R.Tensor((n, 8), "float32"))
-    c = R.add(b, y1)
-    d = R.cos(c)
-    R.output(d)
-return d""",
+a = R.exp(x)
+b = R.sin(a)
+y1 = R.match_cast(y, R.Tensor((n, 8), "float32"))
+c = R.add(b, y1)
+d = R.cos(c)""",
+        "d",
         'x: R.Tensor(("n", 8), "float32"), y: R.Tensor(("m", 8), "float32")',
     )
     assert callees(made) == ["fused_exp_sin", "fused_add_cos"]
@@ -466,15 +425,9 @@ class M:
 
 
 def test_an_attribute_that_is_no_pattern_is_none():
-    mod = legal_module("""
-@I.ir_module
-class M:
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
-        T.func_attr({"op_pattern": "elementwise"})
-        for i in range(4):
-            b[i] = a[i] * T.float32(2)
-
+    mod = module(
+        TWICE.replace('"op_pattern": 0', '"op_pattern": "elementwise"'),
+        """
     @R.function
     def main(x: R.Tensor((4,), "float32")):
         cls = M
@@ -483,22 +436,16 @@ class M:
             b = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((4,), "float32"))
             R.output(b)
         return b
-""")
+""",
+    )
     assert FuseOps()(mod) is mod
 
 
 def test_calls_on_tensors_of_several_devices_are_not_fused():
-    mod = legal_module("""
-@I.ir_module
-class M:
-    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})
-
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
-        T.func_attr({"op_pattern": 0})
-        for i in range(4):
-            b[i] = a[i] * T.float32(2)
-
+    devices = (
+        '\n    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("llvm", 1)]})\n'
+    )
+    main = """
     @R.function
     def main(x: R.Tensor((4,), "float32", "llvm:1")):
         cls = M
@@ -508,12 +455,13 @@ class M:
             c = R.call_tir(cls.twice, (b,), out_sinfo=R.Tensor((4,), "float32", "llvm:0"))
             R.output(c)
         return c
-""")
+"""
+    mod = module(devices, TWICE, main)
     assert callees(FuseOps()(mod)) == ["twice", "fused_twice_twice"]
 
 
 def test_functions_of_groups_are_not_fused_again():
-    made = fuse("with R.dataflow():\n    a = R.exp(x)\n    b = R.sin(a)\n    R.output(b)\nreturn b")
+    made = fuse_block(EXP_SIN, "b")
     assert FuseOps()(made) is made
 
 

@@ -15,22 +15,21 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, assert_allclose_tree, assert_same
 from relaxscript.transform import FuseOps, FuseTIR, PassContext
 from relaxscript_tests.growth import growth
-from relaxscript_tests.transform.fuse.annotated import callees, legal_module, long_function
-
-TWICE = """
-    @T.prim_func(private=True)
-    def twice(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
-        n = T.int64()
-        for i in range(n):
-            with T.block("b"):
-                vi = T.axis.spatial(n, i)
-                b[vi] = a[vi] * T.float32(2)
-"""
+from relaxscript_tests.transform.fuse.annotated import (
+    CHAINED_TWICE,
+    MAIN,
+    TWICE,
+    callees,
+    chain,
+    legal_module,
+    long_function,
+    module,
+)
 
 
 def fuse(script: str) -> IRModule:
     """FuseTIR on the functions of a script's module, which stay what they are otherwise."""
-    mod = from_source(f"@I.ir_module\nclass M:{script}")
+    mod = module(script)
     text = mod.script(show_meta=True)
     with PassContext(instruments=[WellFormedInstrument()]):
         made = FuseTIR()(mod)
@@ -48,27 +47,7 @@ def check_same_results(made: IRModule, before: IRModule, *args: np.ndarray) -> N
 
 
 def test_a_function_becomes_a_prim_func_with_buffers_between_the_loops():
-    made = fuse(f"""{TWICE}
-    @R.function(private=True)
-    def fused_twice_twice(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
-        R.func_attr({{"Primitive": True}})
-        n = T.int64()
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((n,), "float32"))
-            gv = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((n,), "float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor(("k",), "float32")):
-        k = T.int64()
-        cls = M
-        with R.dataflow():
-            y: R.Tensor((k,), "float32") = cls.fused_twice_twice(x)
-            R.output(y)
-        return y
-""")
+    made = fuse(CHAINED_TWICE)
     assert_same(
         made,
         from_source("""
@@ -172,7 +151,7 @@ def test_a_function_may_return_a_tuple_of_what_its_calls_make():
 """
     made = fuse(script)
     assert isinstance(made["both"], PrimFunc)
-    before = from_source(f"@I.ir_module\nclass M:{script}")
+    before = module(script)
     check_same_results(made, before, np.array([1, 2, 3], "float32"))
 
 
@@ -229,12 +208,12 @@ def test_a_call_that_writes_into_an_argument_stays_one():
     made = fuse(script)
     assert "R.call_tir_inplace(" in made["main"].script()
     assert "inplace_indices=[1]" in made["main"].script()
-    before = from_source(f"@I.ir_module\nclass M:{script}")
+    before = module(script)
     check_same_results(made, before, np.arange(8, dtype="float32"))
 
 
 def test_assertions_stand_in_the_order_of_the_calls():
-    script = """
+    checked = """
     @T.prim_func(private=True)
     def checked(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
         n = T.int64()
@@ -244,29 +223,13 @@ def test_assertions_stand_in_the_order_of_the_calls():
                 with T.block("b"):
                     vi = T.axis.spatial(n, i)
                     b[vi] = a[vi] + T.float32(1)
-
-    @R.function(private=True)
-    def fused(x: R.Tensor(("n",), "float32")):
-        R.func_attr({"Primitive": True})
-        n = T.int64()
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.checked, (x,), out_sinfo=R.Tensor((n,), "float32"))
-            gv = R.call_tir(cls.checked, (a,), out_sinfo=R.Tensor((n,), "float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor(("n",), "float32")):
-        cls = M
-        y = cls.fused(x)
-        return y
 """
+    script = checked + chain("checked", "checked", size="n") + MAIN
     made = fuse(script)
     assert isinstance(made["fused"], PrimFunc)
     assert made["fused"].script().count("assert") == 2
-    before = from_source(f"@I.ir_module\nclass M:{script}")
-    check_same_results(made, before, np.array([1, 2, 3], "float32"))
+    before = module(script)
+    check_same_results(made, before, np.array([1, 2, 3, 4], "float32"))
 
 
 SELECT = """
@@ -297,7 +260,7 @@ SELECT = """
      ("float64", 'float("nan")')],
 )  # fmt: skip
 def test_a_constant_that_is_a_scalar_is_written_into_the_function(dtype, value):
-    before = from_source(f"@I.ir_module\nclass M:{SELECT.format(dtype, value)}")
+    before = module(SELECT.format(dtype, value))
     grouped = FuseOps()(before)
     assert [p.name_hint for p in grouped["fused_select_select"].params] == ["x"]
     made = FuseTIR()(grouped)
@@ -346,34 +309,18 @@ NOT_JOINED = {
 
 @pytest.mark.parametrize("name", NOT_JOINED)
 def test_what_cannot_be_joined_stays_a_function(name):
-    script = f"""{TWICE}
+    other = f"""
     @T.prim_func(private=True)
     def other(a: T.Buffer(("n",), "float32"), b: T.Buffer(("n",), "float32")):
         n = T.int64(){NOT_JOINED[name]}
-
-    @R.function(private=True)
-    def fused(x: R.Tensor((4,), "float32")):
-        R.func_attr({{"Primitive": True}})
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.other, (x,), out_sinfo=R.Tensor((4,), "float32"))
-            gv = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((4,), "float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor((4,), "float32")):
-        cls = M
-        y = cls.fused(x)
-        return y
 """
-    made = fuse(script)
+    made = fuse(TWICE + other + chain("other", "twice") + MAIN)
     assert isinstance(made["fused"], Function)
     assert callees(made) == ["fused"]
 
 
 def test_a_last_call_may_leave_out_elements():
-    script = f"""{TWICE}
+    other = """
     @T.prim_func(private=True)
     def other(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
         for i in range(4):
@@ -381,26 +328,11 @@ def test_a_last_call_may_leave_out_elements():
                 vi = T.axis.spatial(4, i)
                 if vi > 1:
                     b[vi] = a[vi]
-
-    @R.function(private=True)
-    def fused(x: R.Tensor((4,), "float32")):
-        R.func_attr({{"Primitive": True}})
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((4,), "float32"))
-            gv = R.call_tir(cls.other, (a,), out_sinfo=R.Tensor((4,), "float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor((4,), "float32")):
-        cls = M
-        y = cls.fused(x)
-        return y
 """
+    script = TWICE + other + chain("twice", "other") + MAIN
     made = fuse(script)
     assert isinstance(made["fused"], PrimFunc)
-    before = from_source(f"@I.ir_module\nclass M:{script}")
+    before = module(script)
     check_same_results(made, before, np.array([1, 2, 3, 4], "float32"))
 
 
@@ -418,23 +350,13 @@ OTHER_USES = {
 @pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
 @pytest.mark.parametrize("use", OTHER_USES)
 def test_a_function_that_is_used_otherwise_stays(use):
-    made = fuse(f"""{TWICE}
-    @R.function(private=True)
-    def fused(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
-        R.func_attr({{"Primitive": True}})
-        n = T.int64()
-        cls = M
-        with R.dataflow():
-            a = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((n,), "float32"))
-            gv = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((n,), "float32"))
-            R.output(gv)
-        return gv
-
+    main = f"""
     @R.function(pure=False)
     def main(x: R.Tensor((4,), "float32")):
         cls = M
         {OTHER_USES[use]}
-""")
+"""
+    made = fuse(TWICE + chain("twice", "twice", size="n") + main)
     assert isinstance(made["fused"], Function)
 
 
@@ -460,23 +382,15 @@ def test_a_function_of_something_else_stays(body):
 
 
 def test_prim_funcs_that_others_need_are_there_afterwards():
-    made = fuse(f"""{TWICE}
-    @R.function(private=True)
-    def fused(x: R.Tensor((4,), "float32")):
-        R.func_attr({{"Primitive": True}})
-        cls = M
-        with R.dataflow():
-            gv = R.call_tir(cls.twice, (x,), out_sinfo=R.Tensor((4,), "float32"))
-            R.output(gv)
-        return gv
-
+    main = """
     @R.function
     def main(x: R.Tensor((4,), "float32")):
         cls = M
         y = cls.fused(x)
         z = R.call_tir(cls.twice, (y,), out_sinfo=R.Tensor((4,), "float32"))
         return z
-""")
+"""
+    made = fuse(TWICE + chain("twice") + main)
     assert callees(made) == ["fused", "twice"]
     assert "twice" in made
 
