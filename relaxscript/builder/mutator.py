@@ -241,12 +241,12 @@ class ExprMutator(ScopedVisitor):
         return expr
 
     def enter(self, node: Node) -> bool | None:
+        if isinstance(node, Binding):
+            if isinstance(node.value, (If, Function)):
+                return None
+            self.write(node, self._substitute(node.value))
+            return False
         match node:
-            case Binding():
-                if isinstance(node.value, (If, Function)):
-                    return None
-                self.write(node, self._substitute(node.value))
-                return False
             case If() | Function() if self.path and not isinstance(self.path[-1], Binding):
                 return False  # such a program is not in normal form
             case DataflowBlock():

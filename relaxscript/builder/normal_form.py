@@ -167,7 +167,10 @@ class Normalizer(ScopeStack):
             message = f"{binding!r} is no binding"
             help = "write for example `VarBinding(var, value)`"
             raise DiagnosticError(Diagnostic("RX0201", message, caller_span(), help=help))
-        self._append(binding)
+        scope = self._scopes[-1]
+        scope.bindings.append(binding)
+        scope.vars.append(binding.var)
+        self._log.append(binding)
         if isinstance(binding, MatchCast):
             self._define_shape_vars(binding.struct_info)
 

@@ -190,9 +190,9 @@ class _Lowering(ExprMutator):
             words = name_of_result(binding, lambda var: None)
             self._check(binding.var, words, self._in_scope(known), span)
         var, promised = binding.var, binding.var.struct_info
-        if _is_computed(value, self.mod):
+        if promised is None or self.trusts or self._is_known(value, promised):
             return
-        if promised is not None and not self.trusts and not self._is_known(value, promised):
+        if not _is_computed(value, self.mod):
             self._check(var, f"`{var.name_hint}`", self._in_scope(promised), span)
 
     def _cast(self, binding: MatchCast, value: Expr, span: Span | None) -> None:
@@ -235,7 +235,9 @@ class _Lowering(ExprMutator):
     def _value(self, value: Expr, span: Span | None) -> Expr:
         """The value of a binding, the shapes in it bound to variables before it."""
         match value:
-            case Call(args=args) if value.op != compute_prim_value.op:
+            case Call(args=args) if not _have_shapes(args) or value.op == compute_prim_value.op:
+                return value
+            case Call(args=args):
                 lowered = self._leaves(args, span)
                 return value if lowered is args else value.replace(args=lowered)
             case TupleGetItem(tuple_value=inner):
@@ -288,6 +290,14 @@ def _is_builtin(value: Expr) -> bool:
             is_unit = isinstance(info, TupleStructInfo) and not info.fields
             return name in BUILTINS and name != INVOKE_CLOSURE and not is_unit
     return False
+
+
+def _have_shapes(values: Sequence[Expr]) -> bool:
+    """True if there are shapes among operands, or tuples, in which there may be some."""
+    return not _SHAPES.isdisjoint([value.__class__ for value in values])
+
+
+_SHAPES = frozenset({ShapeExpr, Tuple})
 
 
 def _is_constant(values: Sequence[PrimExpr]) -> bool:
