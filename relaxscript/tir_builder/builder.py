@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import proxy
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, quantity
@@ -77,7 +78,9 @@ class TIRBuilder:
         self.items: list[Stmt | Opener] = []
         self.open: list[Scope] = []
         self.depth = 0
-        self.root = self.innermost = OpenBlock(self, "root")
+        # It knows the builder weakly: a cycle keeps what was built until the collector runs, which
+        # is off while a pass runs, and memory that is given back at once costs half as much.
+        self.root = self.innermost = OpenBlock(proxy(self), "root")
         # The ranges of the loops around, by their variables.
         self.loops: dict[Var, Range] = {}
         # Blocks whose regions were left out, in what respect: (reads, writes).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import weakref
 
 import numpy as np
 
@@ -202,3 +203,15 @@ def test_a_body_without_a_root():
     with tb.block("b", no_realize=True):
         tb.store(a, 0, 1.0)
     assert isinstance(tb.finish().body, tir.Block)
+
+
+def test_a_builder_goes_with_its_last_reference_whether_the_collector_runs_or_not():
+    builder = TIRBuilder()
+    seen = weakref.ref(builder)
+    buffer = builder.param_buffer("A", (4,))
+    builder.store(buffer, (0,), 1.0)
+    with builder.block("copy") as block:
+        builder.store(buffer, (block.spatial(4, 0),), 2.0)
+    builder.finish()
+    del builder, block
+    assert seen() is None
