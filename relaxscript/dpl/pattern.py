@@ -23,6 +23,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
 
 from . import possible
+from .arithmetic import infix, prefix, reflected
 from .constraints import Link, current_constraints, pattern_error
 
 if TYPE_CHECKING:
@@ -143,6 +144,17 @@ class DFPattern:
 
     def __rshift__(self, other: DFPattern | PatternSeq) -> PatternSeq:
         return self.only_used_by(other)
+
+    __add__, __radd__ = infix("+"), reflected("+")
+    __sub__, __rsub__ = infix("-"), reflected("-")
+    __mul__, __rmul__ = infix("*"), reflected("*")
+    __truediv__, __rtruediv__ = infix("/"), reflected("/")
+    __floordiv__, __rfloordiv__ = infix("//"), reflected("//")
+    __mod__, __rmod__ = infix("%"), reflected("%")
+    __pow__, __rpow__ = infix("**"), reflected("**")
+    __matmul__, __rmatmul__ = infix("@"), reflected("@")
+    __lt__, __le__, __gt__, __ge__ = infix("<"), infix("<="), infix(">"), infix(">=")
+    __neg__, __abs__ = prefix("unary -"), prefix("abs")
 
     def __bool__(self) -> bool:
         return True
