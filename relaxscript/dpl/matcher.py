@@ -98,16 +98,16 @@ class Match:
 
     def __init__(self, memo: dict[DFPattern, Expr], resolve: Callable[[Expr], Expr]) -> None:
         self.memo = memo
-        self._resolve = resolve
+        self.resolve = resolve
 
     def values(self) -> dict[DFPattern, Expr]:
         """The expression of each part: of a variable whose value is known that value."""
-        return {pattern: self._resolve(expr) for pattern, expr in self.memo.items()}
+        return {pattern: self.resolve(expr) for pattern, expr in self.memo.items()}
 
     def as_met(self) -> dict[DFPattern, Expr]:
         """As `values`, but what wildcards match is the operand itself."""
         return {
-            pattern: expr if isinstance(pattern, WildcardPattern) else self._resolve(expr)
+            pattern: expr if isinstance(pattern, WildcardPattern) else self.resolve(expr)
             for pattern, expr in self.memo.items()
         }
 
@@ -177,6 +177,14 @@ class Matcher:
 
     def match(self, pattern: DFPattern, expr: Expr) -> Match | None:
         """The match of an expression, or None."""
+        if (
+            pattern.__class__ is CallPattern
+            and expr.__class__ is Call
+            and pattern.operator is not None
+            and (expr.op.__class__ is not Op or expr.op.name != pattern.operator)
+            and not self.explains
+        ):
+            return None  # which most calls of a program are
         return self.match_all((pattern, expr, None))
 
     def match_all(self, goals: Goals) -> Match | None:
@@ -238,15 +246,7 @@ def match_expr(
     pattern: DFPattern, expr: Expr, var2val: Mapping[Var, Expr] | None = None
 ) -> Match | None:
     """The match of an expression, or None; raises `DiagnosticError` for what is none."""
-    require_expression(expr)
-    if (
-        pattern.__class__ is CallPattern
-        and expr.__class__ is Call
-        and pattern.operator is not None
-        and (expr.op.__class__ is not Op or expr.op.name != pattern.operator)
-    ):
-        return None  # which most calls of a program are
-    return Matcher(var2val).match(pattern, expr)
+    return Matcher(var2val).match(pattern, require_expression(expr))
 
 
 # -- steps: the goals that are left when an expression matches as far as this, or FAIL -------------

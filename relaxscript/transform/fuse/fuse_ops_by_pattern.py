@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from relaxscript.analysis import get_var2val
-from relaxscript.dpl.matcher import Match, match_expr
+from relaxscript.dpl.matcher import Match, Matcher
 from relaxscript.dpl.pattern import (
     CallPattern,
     ConstantPattern,
@@ -147,6 +147,7 @@ class _Partition:
         self._lifts_constants = lifts_constants
         self._annotates_codegen = annotates_codegen
         self._values = get_var2val(func)
+        self._matcher = Matcher(self._values)
 
     @cached_property
     def _bound(self) -> dict[Expr, Var]:
@@ -181,15 +182,11 @@ class _Partition:
         for number, binding in enumerate(block.bindings):
             if binding.var not in graph.numbers:
                 continue
-            match = match_expr(self.fusion.pattern, binding.value, self._values)
+            match = self._matcher.match(self.fusion.pattern, binding.value)
             group = None if match is None else self._group(match, number, graph)
             if match is None or group is None or not graph.can_be_one(group):
                 continue
-            found = {
-                key: match.as_met()[part]
-                for key, part in self.fusion.annotation_patterns.items()
-                if part in match.memo
-            }
+            found = self._annotated(match)
             members = [block.bindings[n] for n in group]
             if not self._is_wanted(members, found):
                 continue
@@ -204,12 +201,20 @@ class _Partition:
             return block
         return DataflowBlock.make(tuple([b for b in written if b is not None]), span=block.span)
 
+    def _annotated(self, match: Match) -> dict[str, Expr]:
+        """What the parts of the pattern that have names met."""
+        if not self.fusion.annotation_patterns:
+            return {}
+        met = match.as_met()
+        return {k: met[part] for k, part in self.fusion.annotation_patterns.items() if part in met}
+
     def _group(self, match: Match, root: int, graph: _Block) -> list[int] | None:
         """The numbers of the bindings that a match computes, in their order."""
         members = {root}
-        for part, value in match.values().items():
+        for part, expr in match.memo.items():
             if not isinstance(part, _COMPUTED):
                 continue
+            value = match.resolve(expr)
             var = self._bound.get(value)
             number = None if var is None else graph.numbers.get(var)
             if number is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.ir.module import IRModule
@@ -35,7 +35,7 @@ from relaxscript.op.calls import call_tir
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
 from .function_names import FunctionNames
-from .group_key import GroupKey
+from .group_key import DescribedInfos, GroupKey
 
 __all__ = ["GroupFunctions", "group_function", "is_group"]
 
@@ -53,6 +53,7 @@ class GroupFunctions:
         self._known: dict[int, list[tuple[Function, GlobalVar]]] = {}
         # The same by the keys of groups: with the places of the sizes that are passed.
         self._by_key: dict[Hashable, tuple[GlobalVar, list[int]]] = {}
+        self._described: DescribedInfos = {}
 
     def name(self, group: Sequence[Binding]) -> str:
         """A name for the function of a group: that of what it calls."""
@@ -67,8 +68,8 @@ class GroupFunctions:
 
         None where there is none. Most groups are like one before, and no function is made of them.
         """
-        args = tuple(_parameters(group, lifts_constants))
-        key = GroupKey(group, args, attrs)
+        args = tuple(_arguments(group, lifts_constants))
+        key = GroupKey(group, args, attrs, self._described)
         known = self._by_key.get(key.key)
         if known is not None:
             gvar, places = known
@@ -176,38 +177,47 @@ def group_function(
     return made, args
 
 
+def _arguments(group: Sequence[Binding], lifts_constants: bool) -> dict[Expr, None]:
+    """All that a group takes from outside, in the order of its first use."""
+    found: dict[Expr, None] = {}
+    inside: set[Expr] = set()
+    for binding in group:
+        for operand in _operands(binding.value):
+            if operand not in inside and (lifts_constants or operand.__class__ is not Constant):
+                found[operand] = None
+        inside.add(binding.var)
+    return found
+
+
 def _parameters(group: Sequence[Binding], lifts_constants: bool) -> dict[Expr, Var]:
     """The parameters for all that a group takes from outside, in the order of its first use."""
     params: dict[Expr, Var] = {}
-    inside: set[Expr] = set()
     constants = 0
-    for binding in group:
-        for operand in _operands(binding.value):
-            if operand in inside or operand in params:
-                continue
-            if isinstance(operand, DataflowVar):
-                name, info = operand.name_hint, operand.struct_info
-                params[operand] = Var.make(name, info, span=operand.span)
-            elif isinstance(operand, Var):
-                params[operand] = operand
-            elif lifts_constants:
-                info = struct_info_of_leaf(operand)
-                params[operand] = Var.make(f"param_{constants}", info, span=operand.span)
-                constants += 1
-        inside.add(binding.var)
+    for operand in _arguments(group, lifts_constants):
+        if isinstance(operand, DataflowVar):
+            name, info = operand.name_hint, operand.struct_info
+            params[operand] = Var.make(name, info, span=operand.span)
+        elif isinstance(operand, Var):
+            params[operand] = operand
+        else:
+            info = struct_info_of_leaf(operand)
+            params[operand] = Var.make(f"param_{constants}", info, span=operand.span)
+            constants += 1
     return params
 
 
-def _operands(value: Expr) -> Iterator[Expr]:
+def _operands(value: Expr) -> list[Expr]:
     """The variables and constants of a value, in their order."""
+    found: list[Expr] = []
     stack: list[Expr] = [value]
     while stack:
-        match stack.pop():
-            case Call(op=op, args=args):
-                stack += [*reversed(args), op]
-            case Tuple(fields=fields):
-                stack += reversed(fields)
-            case TupleGetItem(tuple_value=held):
-                stack.append(held)
-            case Var() | Constant() as leaf:
-                yield leaf
+        e = stack.pop()
+        if isinstance(e, (Var, Constant)):
+            found.append(e)
+        elif isinstance(e, Call):
+            stack += [*reversed(e.args), e.op]
+        elif isinstance(e, Tuple):
+            stack += reversed(e.fields)
+        elif isinstance(e, TupleGetItem):
+            stack.append(e.tuple_value)
+    return found

@@ -26,7 +26,7 @@ from relaxscript.script import from_source
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import FuseOpsByPattern, PassContext
 from relaxscript.transform.fuse.group_function import group_function
-from relaxscript.transform.fuse.group_key import GroupKey
+from relaxscript.transform.fuse.group_key import DescribedInfos, GroupKey
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
@@ -147,3 +147,34 @@ class M:
 def test_what_is_known_of_a_parameter_is_not_taken_for_that_of_one_before(kind):
     key = GroupKey([], [kind(size) for size in range(50)], {}).key
     assert len(set(key[2:])) == 50
+
+
+def test_groups_whose_sizes_are_rare_become_functions_that_are_passed_their_variables():
+    mod = from_source("""
+@I.ir_module
+class Chosen:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("k",), "float32")):
+        n = T.int64()
+        k = T.int64()
+        with R.dataflow():
+            a = R.zeros((T.if_then_else(n > 4, n, k),), "float32")
+            b = R.zeros((T.if_then_else(n > 4, n, k),), "float32")
+            R.output(a, b)
+        return (a, b)
+""")
+    zeros = is_op("relax.zeros")(varg_default_wildcard=True)
+    made = FuseOpsByPattern([("a.zeros", zeros)])(mod)
+    calls = [b.value for b in made["main"].body.blocks[0].bindings]
+    assert [call.op.name_hint for call in calls] == ["fused_relax_zeros"] * 2
+    assert [v.name for v in calls[0].args[0].values] == ["n", "k"]
+
+
+def test_what_is_known_of_a_struct_info_goes_for_all_groups_of_a_module():
+    described: DescribedInfos = {}
+    groups = [group for seed in range(examples(20)) for group in groups_of(random_module(seed))]
+    attrs = {"Composite": "a"}
+    keys = [(key_of(g, ()), GroupKey(g, (), attrs, described).key) for g in groups]
+    for alone, shared in keys:
+        same = [alone == other for other, _ in keys]
+        assert same == [shared == other for _, other in keys]
