@@ -41,6 +41,8 @@ def struct_info_of_leaf(
 
     Without `otherwise` an expression of another kind is asked itself (`expr.struct_info`).
     """
+    if otherwise is None and isinstance(expr, relax.Var):  # as most leaves are
+        return expr.struct_info or _OBJECT
     found: StructInfo | None = None
     match expr:
         case relax.Constant(data):
@@ -60,7 +62,5 @@ def struct_info_of_leaf(
         return found
     if otherwise is not None:
         return otherwise(expr)
-    if isinstance(expr, relax.Var):
-        return expr.struct_info or _OBJECT
     found = expr.known_info
     return hooks.struct_info_of(expr) if found is None else found

@@ -1,19 +1,20 @@
 """The body of a PrimFunc, to be written again with other buffers and sizes.
 
 Most of the cost of joining functions is to write their bodies once more. So a body is gone through
-once; what is written then is a list of steps, each of which makes a node of those before it.
+once; what is written then is a list of steps, each of which makes a node of those before it. What
+says the same in several places, as the ranges and indices of a block do, is made once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.prim import Call, IntImm, PrimExpr, Var
 from relaxscript.ir.relax import Attrs, GlobalVar
-from relaxscript.ir.tir import Block, BlockRealize, Buffer, Stmt
+from relaxscript.ir.tir import Block, BlockRealize, Buffer, Range, Stmt
 from relaxscript.ir.walk import children
 
 from .tir_calls import TIRSignature
@@ -22,6 +23,8 @@ __all__ = ["BodyTemplate", "body_template"]
 
 # What a step calls, and where the operands are.
 _Step = tuple[Callable[..., Any] | None, Callable[[Any], Any]]
+# The same, with the places of the operands; those that a step makes are negative.
+_Steps = list[tuple[Callable[..., Any] | None, list[int]]]
 
 
 def body_template(signature: TIRSignature) -> BodyTemplate | None:
@@ -42,13 +45,14 @@ class BodyTemplate:
     """The statements of a PrimFunc, and how to write them again.
 
     `mentioned` are the functions of the module that they call; `returns` is whether they end the
-    function.
+    function, `is_noalias` whether its buffers are promised to be different memory.
     """
 
     def __init__(
         self, signature: TIRSignature, body: Stmt, allocated: Sequence[Buffer] = ()
     ) -> None:
         self.body = body
+        self.is_noalias = bool((signature.func.attrs or Attrs()).get("tir.noalias"))
         self.mentioned: list[GlobalVar] = []
         self.returns = False
         buffers = signature.buffers
@@ -64,8 +68,12 @@ class BodyTemplate:
         self._own_names = {id(n): len(given) + number for number, n in enumerate(named)}
         self._given = len(given) + len(named)
         self._constants: list[Any] = []
+        # Their places, of a number by what it says and of all else by identity.
+        self._constant_places: dict[Hashable, int] = {}
+        # The places of what several nodes may share, by how it is made.
+        self._shared: dict[tuple[Hashable, ...], int] = {}
         # Operands that are made by a step have negative places until all constants are known.
-        steps: list[tuple[Callable[..., Any] | None, list[int]]] = []
+        steps: _Steps = []
         for node in order:
             self._compile(node, steps)
         made = self._given + len(self._constants)
@@ -119,9 +127,7 @@ class BodyTemplate:
         elif isinstance(node, Call) and node.op == "tir.ret":
             self.returns = True
 
-    def _compile(
-        self, node: Node, steps: list[tuple[Callable[..., Any] | None, list[int]]]
-    ) -> None:
+    def _compile(self, node: Node, steps: _Steps) -> None:
         """Add the steps that make a node, and those that make the tuples in it."""
         own_name = self._own_names.get(id(node))
         operands = []
@@ -131,10 +137,21 @@ class BodyTemplate:
             else:
                 operands.append(self._place(getattr(node, info.name), steps))
         operands.append(self._constant(node.span))
-        self._places[id(node)] = -1 - len(steps)
+        if isinstance(node, Range):
+            self._places[id(node)] = self._share(type(node).make, operands, steps)
+            return
         steps.append((type(node).make, operands))
+        self._places[id(node)] = -len(steps)
 
-    def _place(self, value: Any, steps: list[tuple[Callable[..., Any] | None, list[int]]]) -> int:
+    def _share(self, make: Callable[..., Any] | None, operands: list[int], steps: _Steps) -> int:
+        """The place of what is made of these operands, which is made once."""
+        place = self._shared.get((make, *operands))
+        if place is None:
+            steps.append((make, operands))
+            place = self._shared[(make, *operands)] = -len(steps)
+        return place
+
+    def _place(self, value: Any, steps: _Steps) -> int:
         """The place of the value of a field when a body is written."""
         if isinstance(value, Node):
             place = self._places.get(id(value))
@@ -144,10 +161,8 @@ class BodyTemplate:
             if self._are_constant(inner):
                 return self._constant(value)
             if len(inner) == 1:
-                steps.append((_single, inner * 2))
-            else:
-                steps.append((None, inner))
-            return -len(steps)
+                return self._share(_single, inner * 2, steps)
+            return self._share(None, inner, steps)
         if isinstance(value, Mapping) and value:
             keys = tuple(value)
             inner = [self._place(item, steps) for item in value.values()]
@@ -162,8 +177,13 @@ class BodyTemplate:
         return all(place >= self._given for place in places)
 
     def _constant(self, value: Any) -> int:
-        self._constants.append(value)
-        return self._given + len(self._constants) - 1
+        is_number = value.__class__ is IntImm
+        key = (value.dtype, value.value, id(value.span)) if is_number else id(value)
+        place = self._constant_places.get(key)
+        if place is None:
+            place = self._constant_places[key] = self._given + len(self._constants)
+            self._constants.append(value)
+        return place
 
 
 def _single(one: Any, _: Any) -> tuple[Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from relaxscript.ir.buffer_access import StorageScope, pointer_variable
+from relaxscript.dtypes import DataType
+from relaxscript.ir.buffer_access import StorageScope
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import Var as PrimVar, const
+from relaxscript.ir.prim import HANDLE, PointerType, PrimType, Var as PrimVar, const
 from relaxscript.ir.relax import (
-    Attrs,
     Binding,
     Constant,
     Expr,
@@ -27,6 +27,7 @@ from relaxscript.ir.tir import (
     AssertStmt,
     Buffer,
     DeclBuffer,
+    For,
     LetStmt,
     PrimFunc,
     SeqStmt,
@@ -67,16 +68,25 @@ class JoinedFunctions:
         self.templates: dict[str, BodyTemplate | None] = {}
         self._calls = TIRCalls(mod)
         self._fills: dict[tuple[str, int], bool] = {}
+        # The types of addresses by their dtypes.
+        self._addresses: dict[DataType, PointerType] = {}
 
     def join(self, func: Function) -> Joined | None:
         """One PrimFunc for a function; None where that cannot be."""
         flow = _flow_of(func, self._calls)
-        if flow is None or any(self._template(call) is None for call, _ in flow.calls):
+        if flow is None:
             return None
+        templates: list[BodyTemplate] = []
+        for call, _ in flow.calls:
+            template = self._template(call)
+            if template is None:
+                return None
+            templates.append(template)
         # The memory between two calls is not zero before it is written.
-        if not all(cell in flow.results or self._fills_cell(cell) for cell in flow.made):
-            return None
-        return self._write(func, flow)
+        for cell in flow.made:
+            if not self._fills_cell(cell) and cell not in flow.results:
+                return None
+        return self._write(func, flow, templates)
 
     def _template(self, call: TIRCall) -> BodyTemplate | None:
         name = call.gvar.name_hint
@@ -97,31 +107,29 @@ class JoinedFunctions:
             self._fills[key] = found
         return found
 
-    def _write(self, func: Function, flow: _Flow) -> Joined:
+    def _write(self, func: Function, flow: _Flow, templates: Sequence[BodyTemplate]) -> Joined:
         builder, unique = TIRBuilder(private=True), _UniqueNames()
         buffers: dict[_Cell, Buffer] = {}
         new = [cell for cell in flow.results if cell.param is None]
         for cell in (*flow.params, *new):
-            buffers[cell] = _buffer(cell, unique)
+            buffers[cell] = self._buffer(cell, unique)
             builder.add_param(buffers[cell])
         for var in flow.integers:
             builder.add_param(var)
         for cell in flow.made:
             if cell not in buffers:
-                buffers[cell] = builder.alloc_buffer(_buffer(cell, unique))
+                buffers[cell] = builder.alloc_buffer(self._buffer(cell, unique))
         for cell in flow.scalars:
-            buffers[cell] = builder.alloc_buffer(_buffer(cell, unique))
+            buffers[cell] = builder.alloc_buffer(self._buffer(cell, unique))
             assert cell.value is not None, "it is a constant"
             builder.store(buffers[cell], (), const(cell.value, cell.info.dtype))
-        for call, cells in flow.calls:
-            template = self._template(call)
-            assert template is not None, "it was asked for"
-            builder.has_blocks |= template.has_blocks
+        for (call, cells), template in zip(flow.calls, templates):
             body, own = template.write([buffers[cell] for cell in cells], call.sizes, unique)
             for buffer in own:
                 builder.alloc_buffer(buffer)
             _add(builder, body)
-        if all((call.signature.func.attrs or Attrs()).get("tir.noalias") for call, _ in flow.calls):
+        builder.has_blocks |= any(template.has_blocks for template in templates)
+        if all(template.is_noalias for template in templates):
             builder.func_attr({"tir.noalias": True})
         builder.span = func.span
         return Joined(
@@ -131,12 +139,15 @@ class JoinedFunctions:
             tuple([NEW if cell.param is None else cell.param for cell in flow.results]),
         )
 
-
-def _buffer(cell: _Cell, unique: _UniqueNames) -> Buffer:
-    """Memory for a tensor, whose dimensions are known to be ones."""
-    name, dtype = unique(cell.name), cell.info.dtype
-    data = pointer_variable(name, dtype, _GLOBAL)
-    return Buffer.make(name, cell.info.dims or (), dtype, data, (), None, _GLOBAL, 64, 1, "default")
+    def _buffer(self, cell: _Cell, unique: _UniqueNames) -> Buffer:
+        """Memory for a tensor, whose dimensions are known to be ones."""
+        name, dtype = unique(cell.name), cell.info.dtype
+        address = self._addresses.get(dtype)
+        if address is None:
+            address = self._addresses[dtype] = PointerType.make(PrimType.make(dtype), _GLOBAL)
+        data = PrimVar.make(name, HANDLE, address)
+        dims = cell.info.dims or ()
+        return Buffer.make(name, dims, dtype, data, (), None, _GLOBAL, 64, 1, "default")
 
 
 def _add(builder: TIRBuilder, body: Stmt) -> None:
@@ -144,6 +155,9 @@ def _add(builder: TIRBuilder, body: Stmt) -> None:
 
     So it reads when it is printed. Nothing that follows can see what is defined there.
     """
+    if body.__class__ is For:  # as most are
+        builder.add(body)
+        return
     stack = [body]
     while stack:
         at = stack.pop()
@@ -185,6 +199,8 @@ class _UniqueNames:
 
 class _Cell:
     """A tensor of a function: a parameter, by its number; what a call makes; or a value."""
+
+    __slots__ = ("info", "is_written", "made_by", "name", "param", "value")
 
     def __init__(
         self, name: str, info: TensorStructInfo, param: int | None = None,
@@ -310,10 +326,12 @@ class _Values:
 
     def call(self, var: Var, call: TIRCall) -> bool:
         """Note a call, whose results a variable is; False where an argument is not known."""
-        found = [self.of(arg) for arg in call.args]
-        cells = [cell for cell in found if isinstance(cell, _Cell)]
-        if len(cells) < len(found):
-            return False
+        cells: list[_Cell] = []
+        for arg in call.args:
+            found = self.of(arg)
+            if not isinstance(found, _Cell):
+                return False
+            cells.append(found)
         results = _results_of(call, cells)
         new = [cell for cell, index in zip(results, call.indices) if index == NEW]
         self.made += new

@@ -6,7 +6,7 @@ only when it runs is no such call, and nobody takes it apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from relaxscript.arith import YES, prove_equal
@@ -24,6 +24,7 @@ from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 __all__ = ["TIRCall", "TIRCalls", "TIRSignature", "tensors_of"]
 
 _CALL_TIR = call_tir.op
+_ALL_NEW = (NEW,)
 Sizes = Mapping[PrimVar, PrimExpr]
 
 
@@ -45,7 +46,7 @@ class TIRCall(NamedTuple):
     signature: TIRSignature
     args: tuple[Expr, ...]
     result: StructInfo
-    sizes: dict[PrimVar, PrimExpr]
+    sizes: Mapping[PrimVar, PrimExpr]
     integers: tuple[PrimExpr, ...]
     indices: tuple[int, ...]
 
@@ -56,6 +57,9 @@ class TIRCalls:
     def __init__(self, mod: IRModule) -> None:
         self._mod = mod
         self._signatures: dict[str, TIRSignature | None] = {}
+        # The sizes of calls without integers, by the PrimFunc and the identities of what is known
+        # of the tensors, which is held beside them. Most calls are on tensors like those of others.
+        self._sizes: dict[tuple[Hashable, ...], tuple[Sequence[object], Sizes | None]] = {}
 
     def signature(self, gvar: GlobalVar) -> TIRSignature | None:
         """The buffers and scalars of a PrimFunc; None for all else, and for strided buffers."""
@@ -83,16 +87,33 @@ class TIRCalls:
         if signature is None or results is None or integers is None:
             return None
         infos = [_tensor_info(arg) for arg in held.fields]
-        indices = (NEW,) * len(results) if is_new else inplace_indices(value)
-        for index, info in zip(indices, results):
-            if index == NEW:
-                infos.append(info)
-            elif not _are_alike(infos[index], info):
-                return None
-        sizes = _match(signature, infos, integers)
+        if is_new:
+            indices = _ALL_NEW if len(results) == 1 else (NEW,) * len(results)
+            infos += results
+        else:
+            indices = inplace_indices(value)
+            for index, info in zip(indices, results):
+                if index == NEW:
+                    infos.append(info)
+                elif not _are_alike(infos[index], info):
+                    return None
+        sizes = self._sizes_of(gvar.name_hint, signature, infos, integers)
         if sizes is None:
             return None
         return TIRCall(gvar, signature, held.fields, result, sizes, integers, indices)
+
+    def _sizes_of(
+        self, name: str, signature: TIRSignature,
+        infos: Sequence[TensorStructInfo | None], integers: Sequence[PrimExpr],
+    ) -> Sizes | None:  # fmt: skip
+        """The sizes of a call for the variables of a PrimFunc; None where they are not certain."""
+        if integers:
+            return _match(signature, infos, integers)
+        key = name, *map(id, infos)
+        known = self._sizes.get(key)
+        if known is None:
+            known = self._sizes[key] = infos, _match(signature, infos, integers)
+        return known[1]
 
 
 def _signature(func: PrimFunc) -> TIRSignature | None:
@@ -178,6 +199,8 @@ def _match_dims(
     if len(dims) != len(shape):
         return False
     for own, dim in zip(shape, dims):
+        if own is dim and own.__class__ is IntImm:
+            continue
         if own.__class__ is IntImm and dim.__class__ is IntImm:
             if own.value != dim.value:
                 return False

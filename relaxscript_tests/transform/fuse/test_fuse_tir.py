@@ -9,8 +9,10 @@ import pytest
 
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import BufferLoad
 from relaxscript.ir.relax import Function
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.tir import Block, BufferStore, PrimFunc
+from relaxscript.ir.walk import walk
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, assert_allclose_tree, assert_same
 from relaxscript.transform import FuseOps, FuseTIR, PassContext
@@ -418,3 +420,15 @@ def test_the_cost_is_linear_in_the_bindings(is_grouped_often):
         return lambda: FuseTIR()(grouped)
 
     assert growth(prepare, 300, 4) < 5
+
+
+def test_ranges_and_indices_that_say_the_same_in_a_written_body_are_one_node():
+    mod = FuseOps()(long_function(["R.add(v0, v0)", "R.exp(v1)"]))
+    made = FuseTIR()(mod)
+    (function,) = [f for f in made.functions.values() if isinstance(f, PrimFunc)]
+    for block in [n for n in walk(function.body) if isinstance(n, Block) and n.iter_vars]:
+        regions = [part.region for part in (*block.reads, *block.writes)]
+        assert all(region is regions[0] for region in regions)
+        assert isinstance(block.body, BufferStore)
+        loads = [n for n in walk(block.body.value) if isinstance(n, BufferLoad)]
+        assert all(load.indices is block.body.indices for load in loads)
