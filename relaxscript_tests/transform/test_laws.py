@@ -7,7 +7,6 @@ itself (`Pass.declarations`) is what these laws allow it, and no more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -18,7 +17,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Function
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
-from relaxscript.testing.compare import EXECUTORS, Outcome, check_outcomes, observe
+from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.testing.programs import random_module
 from relaxscript.transform import (
@@ -56,6 +55,7 @@ from relaxscript_tests.transform.every_pass import (
     optional_parameters,
     samples,
 )
+from relaxscript_tests.transform.failures import failing_as
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.long_programs import PROGRAMS, long_module
 
@@ -220,20 +220,6 @@ def check_meaning(case: Case, sample: Sample, executor: str) -> None:
     said = f"{executor} after the pass"
     expected = failing_as(step, sample.expected_by(executor), actual)
     check_outcomes(said, actual, "before", expected, step.tolerance, step.tolerance)
-
-
-def failing_as(step: Pass, expected: Outcome, actual: Outcome) -> Outcome:
-    """The expected outcome, where what the pass fails as something else is that."""
-
-    def as_now(before: Any, now: Any) -> Any:
-        codes = tuple(getattr(found, "code", found) for found in (before, now))
-        is_said_so = all(isinstance(code, str) for code in codes) and codes in step.fails_as
-        return now if is_said_so else before
-
-    called = expected.called
-    if len(called) == len(actual.called):
-        called = tuple(map(as_now, called, actual.called))
-    return replace(expected, value=as_now(expected.value, actual.value), called=called)
 
 
 def fails(sample: Sample) -> bool:
