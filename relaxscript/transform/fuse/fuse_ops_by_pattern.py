@@ -202,7 +202,7 @@ class _Partition:
         return DataflowBlock.make(tuple([b for b in written if b is not None]), span=block.span)
 
     def _annotated(self, match: Match) -> dict[str, Expr]:
-        """What the parts of the pattern that have names met."""
+        """The expressions that the parts of the pattern with names met."""
         if not self.fusion.annotation_patterns:
             return {}
         met = match.as_met()
