@@ -90,8 +90,8 @@ FLOORS = (
     ("artifact",),
     ("frontend", "testing", "cli"),
     (
-        "distributed", "error", "expr", "ir.transform", "nd", "struct_info", "target", "tir",
-        "topi", "ty", "vm",
+        "distributed", "error", "expr", "ir.transform", "nd", "s_tir", "struct_info", "target",
+        "tir", "topi", "ty", "vm",
     ),
     ("relax",),
     ("__init__", "__main__"),

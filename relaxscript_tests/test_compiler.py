@@ -232,7 +232,7 @@ def test_a_prim_func_that_has_no_meaning_is_an_error_of_the_build():
     @T.prim_func(check_well_formed=False)
     def wrong(a: T.Buffer((2,), "float32")):
         for i in T.thread_binding(2, thread="threadIdx.x"):
-            a[i] = T.float32(0)
+            a[i] = a[1 - i]
 
     assert refused("GPU", wrong).code == "RX0505"
 

@@ -18,13 +18,12 @@ __all__ = [
     "of_relax_transform", "of_te", "of_tir", "of_training", "of_transform",
 ]  # fmt: skip
 
-_SCHEDULES = "write the loops as you want them in `@T.prim_func`"
+_SCHEDULES = "`relaxscript.tir.Schedule` changes loops step by step"
 _IMPORTERS = "write the model with `relax.frontend.nn`, and give it the weights by name"
 
 _PACKAGE = {
     "dlight": _SCHEDULES,
     "meta_schedule": _SCHEDULES,
-    "s_tir": _SCHEDULES,
     "autotvm": _SCHEDULES,
     "auto_scheduler": _SCHEDULES,
     "tirx": "PrimFuncs and their parts are in `relaxscript.tir`",
@@ -46,11 +45,10 @@ _TRAINING = {
     "utils": "`register_te_gradient` is in `relaxscript.relax.training` itself",
 }
 _TIR = {
-    "Schedule": _SCHEDULES,
     "TensorIntrin": _SCHEDULES,
 }
 _TE = {
-    "create_schedule": "`te.create_prim_func` has the loops as they are written",
+    "create_schedule": "`tir.Schedule` changes the loops of `te.create_prim_func`",
     "Schedule": _SCHEDULES,
     "scan": "write the loop in `@T.prim_func`",
     "gradient": "write the gradient as tensor expressions of its own",

@@ -12,17 +12,18 @@ from relaxscript.ir.tir_compute import *  # noqa: F403
 from relaxscript.ir.tir_functor import PyStmtExprMutator, PyStmtExprVisitor
 from relaxscript.script.names import tir_math
 from relaxscript.script.names.tir_math import *  # noqa: F403
+from relaxscript.transform.schedule import BlockRV, LoopRV, Schedule, ScheduleError
 
 # The names of `tvm.tir` win over those of scripts.
 from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
 
-from . import analysis, functor, stmt_functor, transform  # isort: skip
+from . import analysis, functor, schedule, stmt_functor, transform  # isort: skip
 
 if not TYPE_CHECKING:
     from relaxscript.errors.not_built import of_tir as __getattr__  # noqa: F401
 
 __all__ = [
-    "PyStmtExprMutator", "PyStmtExprVisitor", "analysis", "build", "functor", "stmt_functor",
-    "transform", *prim.__all__, *statements.__all__, *tir_compute.__all__, *tir_math.__all__,
-    *tir_functions.__all__,
+    "BlockRV", "LoopRV", "PyStmtExprMutator", "PyStmtExprVisitor", "Schedule", "ScheduleError",
+    "analysis", "build", "functor", "schedule", "stmt_functor", "transform", *prim.__all__,
+    *statements.__all__, *tir_compute.__all__, *tir_math.__all__, *tir_functions.__all__,
 ]  # fmt: skip

@@ -101,6 +101,19 @@ class Model:
 model = rx.jit(Model)
 ...
 """,
+    "RX0506": """
+@T.prim_func
+def total(x: T.Buffer((4, 8), "float32"), y: T.Buffer((4,), "float32")):
+    for i, k in T.grid(4, 8):
+        with T.block("total"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                y[vi] = T.float32(0)
+            y[vi] = y[vi] + x[vi, vk]
+
+sch = relaxscript.tir.Schedule(total)
+...
+""",
     "RX0611": '''
 Model = rx.script.from_source("""
 @I.ir_module

@@ -1,14 +1,15 @@
 """Code for statements: loops, blocks, branches, stores.
 
-The order of execution is that of `interpreter/tir.py`. Parallel loops run one after the other, as
-serial ones do; vectorized loops are plain loops, which LLVM vectorises where it can; unrolled loops
-of known and small extent are written out.
+The order of execution is that of `interpreter/tir.py`. Iterations of parallel loops and of loops
+over threads run one after the other, as those of serial ones do. Vectorized loops are plain loops,
+which LLVM vectorises where it can; unrolled loops of known and small extent are written out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
 from relaxscript.semantics import tir_errors
@@ -70,9 +71,11 @@ def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
 
 def emit_loop(cx: FunctionContext, s: tir.For) -> None:
     if s.kind == ForKind.THREAD_BINDING:
-        raise tir_errors.invalid(
-            "RX0505", "a loop over the threads of a GPU cannot run on the CPU", s.span
-        )
+        from relaxscript.transform.schedule.thread_loops import shared_by_threads
+
+        found = shared_by_threads(cx.func, s)
+        if found is not None:
+            raise DiagnosticError(found)
     if s.kind == ForKind.UNROLLED and emit_unrolled(cx, s):
         return
     emit_counted_loop(cx, s.loop_var, s.min, s.extent, lambda: emit_loop_body(cx, s.body))

@@ -100,8 +100,8 @@ Wrong:
 
     @T.prim_func
     def copy(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
-        for i in T.thread_binding(4, thread="threadIdx.x"):
-            y[i] = x[i]
+        i = T.launch_thread("threadIdx.x", 4)
+        y[i] = x[i]
 
 Right:
 
@@ -109,5 +109,22 @@ Right:
     def copy(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
         for i in T.parallel(4):
             y[i] = x[i]
+""",
+    "RX0506": """
+RX0506: a step of a schedule would change what the PrimFunc computes
+
+Every step of a `tir.Schedule` is checked before it is made. Iterations that write and read the
+same element keep their order, and a loop is parallel or vectorized only where each of its
+iterations runs without the others. A step that is refused leaves the schedule as it was.
+
+Wrong:
+
+    i, k = sch.get_loops("total")  # y[i] = y[i] + x[i, k]
+    sch.parallel(k)
+
+Right:
+
+    i, k = sch.get_loops("total")  # y[i] = y[i] + x[i, k]
+    sch.parallel(i)
 """,
 }

@@ -42,7 +42,7 @@ def test_a_statement_of_no_known_kind_is_refused():
 
 def test_what_cannot_be_compiled_is_named_with_its_place():
     span = Source("model.py", "for i in T.thread_binding(4):\n").between(4, 5)
-    threads = loop(I, 4, store(Y, const(1.0), I), "thread_binding").replace(span=span)
+    threads = loop(I, 4, store(Y, const(1.0), 0), "thread_binding").replace(span=span)
     error = refused(threads)
     assert (error.diagnostics[0].code, error.diagnostics[0].span) == ("RX0505", span)
     assert "a loop over the threads of a GPU cannot run on the CPU" in error.msg

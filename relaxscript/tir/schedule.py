@@ -1,0 +1,8 @@
+"""Names that users know as `tvm.tir.schedule`: schedules, their steps and their errors."""
+
+from __future__ import annotations
+
+from relaxscript.transform import schedule
+from relaxscript.transform.schedule import *  # noqa: F403
+
+__all__ = [*schedule.__all__]

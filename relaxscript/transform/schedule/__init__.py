@@ -1,0 +1,27 @@
+"""Schedules of PrimFuncs: loops and blocks changed step by step, each step checked before.
+
+schedule.py        `Schedule`, which has a method for each step.
+program.py         the module that is scheduled, and names of its blocks and loops.
+tree.py            where the statements of a function are, and others in their place.
+accesses.py        the elements that statements read and write.
+dependences.py     the iterations that must keep their order.
+relations.py       the blocks that write what others read.
+loops.py           split, fuse, reorder.
+loop_kinds.py      parallel, vectorize, unroll, bind; annotations.
+trace.py           the steps as data.
+mistakes.py        what is said of a step that is refused.
+
+Source: TVM `tir.schedule`.
+"""
+
+from __future__ import annotations
+
+from .mistakes import ScheduleError
+from .random_variables import BlockRV, ExprRV, LoopRV
+from .schedule import Schedule
+from .trace import Instruction, InstructionKind, ScheduleTrace as Trace
+
+__all__ = [
+    "BlockRV", "ExprRV", "Instruction", "InstructionKind", "LoopRV", "Schedule", "ScheduleError",
+    "Trace",
+]  # fmt: skip
