@@ -94,7 +94,9 @@ class _Simplified(walk.Substitution):
         if not self._mapping or (isinstance(root, StructInfo) and is_closed(root)):
             return root
         made: Node | None = None
-        if isinstance(root, Call):
+        if isinstance(root, Var):
+            made = self.get(root, root)
+        elif isinstance(root, Call):
             made = self.in_call(root)
         elif isinstance(root, TensorStructInfo):
             made = self._of_tensor(root)

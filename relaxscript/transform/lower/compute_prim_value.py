@@ -76,8 +76,8 @@ class _ScalarComputer(ExprMutator):
 
 
 def _computes(node: Node) -> bool:
-    """True for a binding of a computed scalar."""
-    return isinstance(node, Binding) and _computed(node.value) is not None
+    """True for a call that computes a scalar."""
+    return node.__class__ is Call and _computed(node) is not None
 
 
 def _computed(value: Expr) -> prim.PrimExpr | None:
