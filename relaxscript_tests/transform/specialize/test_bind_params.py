@@ -61,7 +61,7 @@ def test_an_unknown_function_or_parameter_is_offered_the_nearest():
     assert found.help == "did you mean `main`?"
     found = mistake(BindParams("main", {"wieght": W}))
     assert (found.code, found.help) == ("RX0101", "did you mean `weight`?")
-    assert mistake(BindParams(3, {})).help == "there are main, other"
+    assert mistake(BindParams("elsewhere", {})).help == "there are main, other"
 
 
 def test_an_array_of_another_dtype_or_rank_is_refused():
