@@ -135,8 +135,8 @@ class PassPrintingInstrument(PassInstrument):
     def __init__(
         self, print_before_pass_names: Sequence[str], print_after_pass_names: Sequence[str]
     ) -> None:
-        self.print_before_pass_names = tuple(print_before_pass_names)
-        self.print_after_pass_names = tuple(print_after_pass_names)
+        self.print_before_pass_names = _names("print_before_pass_names", print_before_pass_names)
+        self.print_after_pass_names = _names("print_after_pass_names", print_after_pass_names)
 
     def run_before_pass(self, mod: IRModule, info: Any) -> None:
         if info.name in self.print_before_pass_names:
@@ -145,6 +145,13 @@ class PassPrintingInstrument(PassInstrument):
     def run_after_pass(self, mod: IRModule, info: Any) -> None:
         if info.name in self.print_after_pass_names:
             _print(mod, "after", info)
+
+
+def _names(what: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The names of passes; one alone would be taken apart into letters."""
+    if isinstance(given, str):
+        raise TypeError(f"`{what}` is a list of names of passes, not {given!r}")
+    return tuple(given)
 
 
 class PrintBeforeAll(PassInstrument):

@@ -159,6 +159,15 @@ def test_modules_are_printed_around_passes(instrument, printed, capsys):
     assert said.count("def main") == len(printed)
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_passes_to_print_are_a_list_of_names(place):
+    given = [[], []]
+    given[place] = "Normalize"
+    what = ("print_before_pass_names", "print_after_pass_names")[place]
+    with pytest.raises(TypeError, match=f"`{what}` is a list of names of passes, not 'Normalize'"):
+        PassPrintingInstrument(*given)
+
+
 @function_pass(opt_level=0)
 def unbound(func, mod, ctx):
     """The function without its parameters, which its body uses."""
