@@ -74,7 +74,7 @@ def prepared(case: Case, kind: str, count: int) -> tuple[Pass, IRModule]:
     function = mod["main"]
     assert isinstance(function, Function)
     step = case.make(mod, inputs_for(function, 0))
-    for earlier in (*step.info.required, *step.follows):
+    for earlier in step.info.required:
         mod = find_pass(earlier)(mod)
     return step, mod
 

@@ -2,7 +2,8 @@
 
 The programs are functions of N bindings over a symbolic batch: layers of a network, and elementwise
 operators in an order that never comes again, so that no two groups are alike. What one line
-compares was measured in turns, in one process, with the cycle collector off, as it is in `build`.
+compares was measured in turns, in one process, with the cycle collector off, as it is in `build`:
+processor time, the least of several runs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from relaxscript.ir import IRModule
 from relaxscript.script import from_source
 from relaxscript.transform import AnnotateTIROpPattern, FuseOps, FuseTIR, LegalizeOps
 
-from .timing import in_turns
+from .timing import least_in_turns
 
 LAYER = (
     "R.matmul({0}, w)", "R.add({0}, b)", "R.nn.relu({0})", "R.multiply({0}, x)", "R.tanh({0})",
@@ -89,7 +90,7 @@ def figures() -> None:
             "long": partial(fuse, modules[10_000]),
         }
         gc.disable()
-        times = in_turns(actions, runs=5)
+        times = least_in_turns(actions, runs=5)
         gc.enable()
         add = times["add"] / 10_000
         for what, key, aim in (
