@@ -8,6 +8,7 @@ beside floats is fine, a float beside ints is not. Alone it is bool, int64 or fl
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -343,18 +344,27 @@ def dimension(operand: str, value: Any) -> prim.PrimExpr:
     """One dimension as a PrimExpr; raises `OperandError` for what is no integer."""
     if isinstance(value, relax.PrimValue):
         value = value.value
-    whole = isinstance(value, prim.PrimExpr) and value.dtype.is_integer
-    if not whole and (isinstance(value, bool) or not hasattr(value, "__index__")):
+    if isinstance(value, prim.PrimExpr) and value.dtype.is_integer:
+        return prim.as_dimension(value)
+    number = None if isinstance(value, bool) else _whole_number(value)
+    if number is None:
         raise OperandError(
             operand, f"has the dimension `{value!r}`, which is no integer", code="RX0204"
         )
-    if not isinstance(value, prim.PrimExpr) and abs(value.__index__()) >> 63:
+    if abs(number) >> 63:
         raise OperandError(
-            operand,
-            f"has the dimension {shorten(value.__index__())}, which does not fit in int64",
+            operand, f"has the dimension {shorten(number)}, which does not fit in int64",
             code="RX0204",
-        )
+        )  # fmt: skip
     return prim.as_dimension(prim.as_prim(value))
+
+
+def _whole_number(value: Any) -> int | None:
+    """The number that a value is; None for one that is no integer, as most arrays are."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def convert_callee(parameter: Parameter, value: Any) -> Expr:

@@ -223,7 +223,7 @@ def test_a_tensor_is_no_shape() -> None:
     assert "R.match_cast(shape, R.Shape(ndim=...))" in str(error.help)
 
 
-@pytest.mark.parametrize("value", [1.5, True, "n"])
+@pytest.mark.parametrize("value", [1.5, True, "n", np.int8, np.ones(2, "int64")])
 def test_a_dimension_that_is_no_integer_is_refused(value: Any) -> None:
     error = refused(R.zeros, (2, value), "float32")
     assert error.fact == f"has the dimension `{value!r}`, which is no integer"
