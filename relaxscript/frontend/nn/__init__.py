@@ -21,7 +21,7 @@ Source: TVM `relax.frontend.nn`.
 from __future__ import annotations
 
 from . import init, modules, op, spec
-from .call_mistakes import tell_constructors as _tell_constructors
+from .call_mistakes import tell_constructors as _tell_constructors, tell_methods as _tell_methods
 from .default_dtype import get_default_dtype, set_default_dtype
 from .effect import Effect
 from .exporter import Exporter
@@ -44,3 +44,7 @@ __all__ = [
 _tell_constructors([getattr(modules, name) for name in modules.__all__], "nn")
 _tell_constructors([ModuleDict, ModuleList, ObjectModule, Parameter, SourceModule], "nn")
 _tell_constructors([spec.Int, spec.Object, spec.Tensor, spec.Tuple], "nn.spec")
+_tell_methods(
+    Tensor, ("astype", "maximum", "minimum", "permute_dims", "repeat", "reshape"), "nn.Tensor"
+)
+_tell_methods(Module, ("export_tvm", "jit", "load_state_dict", "state_dict", "to"), "model")

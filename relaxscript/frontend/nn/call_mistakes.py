@@ -28,7 +28,7 @@ from relaxscript.ir.prim import PrimExpr
 from .tensor import Object, Tensor
 from .trace import at_users_line
 
-__all__ = ["tell_constructors", "tells_arguments"]
+__all__ = ["tell_constructors", "tell_methods", "tells_arguments"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,6 +71,12 @@ def tell_constructors(classes: Iterable[type], room: str) -> None:
         own = vars(cls).get("__init__", _take_nothing)
         callee = f"{room}.{cls.__name__}"
         cls.__init__ = tells_arguments(callee, skip=1)(own)  # type: ignore[misc]
+
+
+def tell_methods(cls: type, names: Iterable[str], shown: str) -> None:
+    """Have methods of a class report wrong arguments; `shown` is how messages call an instance."""
+    for name in names:
+        setattr(cls, name, tells_arguments(f"{shown}.{name}", skip=1)(vars(cls)[name]))
 
 
 def _take_nothing(self: Any) -> None:

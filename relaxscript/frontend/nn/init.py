@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +30,8 @@ from relaxscript.ir.field_types import brief
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.weights.names import listed
+
+from .call_mistakes import tells_arguments
 
 __all__ = [
     "SCHEMES", "Scheme", "calculate_fan", "calculate_gain", "constant", "fold", "initialize",
@@ -371,3 +374,8 @@ def _unknown(noun: str, name: Any, known: Iterable[str]) -> NoReturn:
 
 def _refuse(code: str, message: str, help: str | None = None) -> NoReturn:
     raise DiagnosticError(Diagnostic(code, message, caller_span(), help=help)) from None
+
+
+for _name in __all__:
+    if isinstance(globals()[_name], FunctionType):
+        globals()[_name] = tells_arguments(f"nn.init.{_name}")(globals()[_name])

@@ -115,6 +115,39 @@ def test_a_call_that_does_not_fit_a_constructor_is_told(cls: Any):
     assert message.startswith(f"`{room}.{cls.__name__}` takes ")
 
 
+@pytest.mark.parametrize(
+    "name", ["astype", "maximum", "minimum", "permute_dims", "repeat", "reshape"]
+)
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+def test_a_method_of_a_tensor_says_what_is_wrong_with_its_arguments(name: str):
+    def check(x: nn.Tensor) -> None:
+        method = getattr(x, name)
+        for args, kwargs in strange_calls(method, 1):
+            taken_or_told(method, args, kwargs)
+        found = refusal(method, 1, wrnog=1).diagnostics[0]
+        assert found.message == f"`nn.Tensor.{name}` has no parameter `wrnog`"
+
+    in_an_export(check)
+
+
+@pytest.mark.parametrize("name", ["export_tvm", "jit", "load_state_dict", "state_dict", "to"])
+def test_a_method_of_a_model_says_what_is_wrong_with_its_arguments(name: str):
+    method = getattr(nn.Linear(2, 3) if name != "to" else nn.ReLU(), name)
+    found = refusal(method, wrnog=1).diagnostics[0]
+    assert found.message == f"`model.{name}` has no parameter `wrnog`"
+    for args, kwargs in strange_calls(method, {}):
+        taken_or_told(method, args, kwargs)
+
+
+@pytest.mark.parametrize("name", [n for n in nn.init.__all__ if n.islower()])
+def test_a_function_of_initial_values_says_what_is_wrong_with_its_arguments(name: str):
+    function = getattr(nn.init, name)
+    found = refusal(function, wrnog=1).diagnostics[0]
+    assert found.message == f"`nn.init.{name}` has no parameter `wrnog`"
+    for args, kwargs in strange_calls(function, {}):
+        taken_or_told(function, args, kwargs)
+
+
 def test_the_nearest_keyword_is_offered():
     assert refusal(nn.Linear, 3, 4, bais=False).diagnostics[0].help == "did you mean `bias`?"
 
