@@ -36,16 +36,34 @@ def run(*command: str, folder: Path = ROOT) -> str:
     return done.stdout
 
 
-def mypy(path: str, cache: Path) -> list[int]:
-    """The lines of a file of which mypy complains in its strictest mode."""
-    said = run("mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}", path)
-    return [int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line]
+# A run of a checker reads the package, which takes much longer than the files: so all have one.
 
 
-def pyright(path: str) -> list[int]:
-    """The lines of a file of which pyright complains."""
-    said = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, path))
-    return [d["range"]["start"]["line"] + 1 for d in said["generalDiagnostics"]]
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
+    """The lines of each file of which mypy complains in its strictest mode."""
+    cache = tmp_path_factory.mktemp("mypy")
+    paths = [*CLEAN.values(), UNCLEAN]
+    said = run("mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}", *paths)
+    assert f"(checked {len(paths)} source files)" in said
+    errors = [line.split(":") for line in said.splitlines() if ": error:" in line]
+    assert {Path(path).stem for path, *_ in errors} <= {Path(path).stem for path in paths}
+    return {
+        path: [int(number) for found, number, *_ in errors if Path(found).stem == Path(path).stem]
+        for path in paths
+    }
+
+
+@pytest.fixture(scope="module")
+def pyright() -> dict[str, list[int]]:
+    """The lines of each file of which pyright complains."""
+    paths = [*CLEAN.values(), UNCLEAN]
+    said = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, *paths))
+    assert said["summary"]["filesAnalyzed"] == len(paths)
+    found: dict[str, list[int]] = {path: [] for path in paths}
+    for diagnostic in said["generalDiagnostics"]:
+        found[diagnostic["file"]].append(diagnostic["range"]["start"]["line"] + 1)
+    return found
 
 
 def wrong_lines() -> list[int]:
@@ -56,24 +74,24 @@ def wrong_lines() -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLEAN)
-def test_mypy_has_nothing_against_annotations(name, tmp_path):
-    assert mypy(CLEAN[name], tmp_path) == []
+def test_mypy_has_nothing_against_annotations(name, mypy):
+    assert mypy[CLEAN[name]] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLEAN)
-def test_pyright_has_nothing_against_annotations(name):
-    assert pyright(CLEAN[name]) == []
+def test_pyright_has_nothing_against_annotations(name, pyright):
+    assert pyright[CLEAN[name]] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLEAN)
-def test_strict_pyright_has_nothing_against_annotations(name, tmp_path):
-    path = tmp_path / "strict.py"
-    path.write_text(f"# pyright: strict\n{Path(CLEAN[name]).read_text('utf-8')}")
+def test_strict_pyright_has_nothing_against_annotations(tmp_path):
+    for name, path in CLEAN.items():
+        text = Path(path).read_text("utf-8")
+        (tmp_path / f"strict_{name}.py").write_text(f"# pyright: strict\n{text}", "utf-8")
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
     said = json.loads(run("pyright", "--outputjson", "-p", str(tmp_path), folder=tmp_path))
-    assert said["summary"]["filesAnalyzed"] == 1
+    assert said["summary"]["filesAnalyzed"] == len(CLEAN)
     assert [d["message"] for d in said["generalDiagnostics"]] == []
 
 
@@ -100,13 +118,13 @@ def test_the_annotated_files_are_programs_that_run(name, shown):
 
 
 @pytest.mark.slow
-def test_mypy_knows_names_and_signatures(tmp_path):
-    assert sorted({*mypy(UNCLEAN, tmp_path)}) == wrong_lines()
+def test_mypy_knows_names_and_signatures(mypy):
+    assert sorted({*mypy[UNCLEAN]}) == wrong_lines()
 
 
 @pytest.mark.slow
-def test_pyright_knows_names_and_signatures():
-    assert sorted({*pyright(UNCLEAN)}) == wrong_lines()
+def test_pyright_knows_names_and_signatures(pyright):
+    assert sorted({*pyright[UNCLEAN]}) == wrong_lines()
 
 
 @pytest.mark.slow
