@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import pickle
+
 from relaxscript.ir import IRModule
 from relaxscript.script import from_source
 
@@ -112,11 +115,17 @@ PROGRAMS = {
 
 
 def long_module(kind: str, count: int) -> IRModule:
+    """A module of its own: what one pass finds out of it and keeps is not there for the next."""
+    made = pickle.loads(_pickled(kind, count))
+    assert isinstance(made, IRModule)
+    return made
+
+
+@functools.cache
+def _pickled(kind: str, count: int) -> bytes:
     text, line = PROGRAMS[kind]
     bindings = "\n".join(line.format(i=i, before=i - 1) for i in range(1, count + 1))
     dimensions = "\n".join(f"        m{i} = T.int64()" for i in range(1, count + 1))
     weights = ", ".join(['R.Tensor((2, 3), "float32")'] * count)
     parts = {"bindings": bindings, "dimensions": dimensions, "weights": weights}
-    made = from_source(text.format(last=count, **parts))
-    assert isinstance(made, IRModule)
-    return made
+    return pickle.dumps(from_source(text.format(last=count, **parts)))
