@@ -204,7 +204,7 @@ def test_a_value_that_does_not_fit_its_annotation_says_in_what(declared):
         "@R.function\ndef f(x: R.Tensor((2, 3), 'float32')):\n"
         f"    y: R.Tensor({shape}, '{dtype}') = R.exp(x)\n    return y"
     )
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind, match="the value does not fit the annotation") as caught:
         rx.from_source(text)
     assert isinstance(caught.value, DiagnosticError)
 

@@ -187,8 +187,9 @@ def test_what_is_wrong_inside_of_a_subroutine_is_said_with_its_path():
         Tower(2.0).export_tvm(spec)
     (found,) = raised.value.diagnostics
     assert "in `blocks.0.fc`, a `Linear`" in found.notes
-    with pytest.raises(DiagnosticError):
+    with pytest.raises(DiagnosticError) as again:
         Tower(2.0).export_tvm(spec)
+    assert str(again.value) == str(raised.value)
 
 
 def test_a_parameter_that_a_method_is_not_given_is_named_in_a_subroutine_too():

@@ -266,7 +266,7 @@ def test_programs_call_them_and_what_they_give_is_checked():
     cache.begin_forward([4], [3])
     out = vm["attend"](qkv, cache)
     np.testing.assert_array_equal(out, Program["attend"](qkv, cache))
-    with pytest.raises(VMError, match="3"):
+    with pytest.raises(VMError, match=r"get_query_positions` is 3; must be 2"):
         vm["positions"](cache)
     cache.end_forward()
     assert cache.get_total_sequence_length() == 3

@@ -77,7 +77,7 @@ def test_a_mistake_that_a_pass_of_a_user_makes_in_a_program_names_the_pass_too()
 
 
 def test_a_mistake_in_a_program_is_said_without_the_pass_of_ours_that_found_it():
-    with pytest.raises(DiagnosticError) as caught:
+    with pytest.raises(DiagnosticError, match="the module has no virtual device 0") as caught:
         UpdateVDevice(VDevice("llvm", 1), 0)(Model)
     assert not any("the pass" in note for note in getattr(caught.value, "__notes__", []))
 

@@ -112,5 +112,5 @@ def test_a_function_that_is_used_as_a_value_is_left_with_a_mistake():
         return f(x, w, w, w)
 """
     )
-    with pytest.raises(rx.DiagnosticError):
+    with pytest.raises(rx.DiagnosticError, match="argument 1 does not fit the function's param"):
         BundleModelParams()(from_source(text))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.relax.frontend import nn
 from relaxscript.relax.frontend.nn import op
 from relaxscript_tests.frontend.nn.computing import Computing, assert_near, computed, refused
@@ -223,5 +224,5 @@ def test_what_is_not_known_of_a_size_is_refused():
     assert found.help == "leave out `recompute_scale_factor=False`"
     model = Computing(lambda x: op.interpolate(x, scale_factor=1.5))
     spec = {"forward": {"operands": [nn.spec.Tensor((1, 1, "h", 3), "float32")]}}
-    with pytest.raises(Exception, match=r"the size h times 1\.5 is known only when"):
+    with pytest.raises(DiagnosticError, match=r"the size h times 1\.5 is known only when"):
         model.export_tvm(spec)
