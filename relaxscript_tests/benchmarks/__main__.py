@@ -11,7 +11,7 @@ import sys
 ALL = (
     "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
     "passes", "every_pass", "patterns", "execution", "generating", "networks", "nn_modules",
-    "weights",
+    "vector_math", "weights",
 )  # fmt: skip
 
 

@@ -296,9 +296,9 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
     tir_errors.check_arity(e, row)
     if row.external:
         return cx.rules.external(cx, e, row.script_name)
-    same = expand_intrinsic(e)
-    if same is not None:
-        return emit(cx, same)
+    found = emit_expanded(cx, e)
+    if found is not None:
+        return found
     if row.script_name in DEVICE_FUNCTIONS:
         raise tir_errors.wrong_dtypes(row, e)
     match row.name:
@@ -311,6 +311,17 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
         case "tir.ret":
             return cx.rules.returning(cx, e.args[0])
     return emit_intrinsic(cx, e, row)
+
+
+def emit_expanded(cx: FunctionContext, e: prim.Call) -> Value | None:
+    """The value of a call that means an expression; None of another."""
+    same = expand_intrinsic(e)
+    if same is None:
+        return None
+    match e.args:
+        case (prim.StringImm(value="llvm.vector.reduce.or"), mask) if mask.dtype.is_bool:
+            return cx.asm.any(emit(cx, mask))  # a few instructions for all lanes at once
+    return emit(cx, same)
 
 
 def emit_intrinsic(cx: FunctionContext, e: prim.Call, row: table.Intrinsic) -> Value:

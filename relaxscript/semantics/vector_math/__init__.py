@@ -15,7 +15,8 @@ schedule sets it where it makes vectors; nothing sets it by default.
 
 Numbers of float16, bfloat16 and narrower dtypes go through float32, and are rounded once more.
 Those of float64 are as they are without the attribute. Each definition states its largest error, as
-measured over all values of float32. The unit is the last place of the exact result.
+measured over all values of float32. The unit is the last place of the exact result. Of `pow`, pairs
+of values are drawn at random.
 """
 
 from __future__ import annotations

@@ -10,7 +10,11 @@ from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import PrimExpr
 
 from .exponential import exp, exp2
+from .logarithm import log, log2
+from .power import pow, rsqrt
+from .sigmoids import erf, sigmoid, tanh
 from .steps import LetChain
+from .trigonometric import cos, sin
 
 __all__ = [
     "ATTRIBUTE", "FUNCTIONS", "MathFunction", "VectorFunction", "define", "expand_vector_math",
@@ -32,8 +36,17 @@ class MathFunction(NamedTuple):
 
 
 FUNCTIONS: dict[str, MathFunction] = {
+    "tir.cos": MathFunction(cos, 1.56),
+    "tir.erf": MathFunction(erf, 1.00),
     "tir.exp": MathFunction(exp, 0.90),
     "tir.exp2": MathFunction(exp2, 0.88),
+    "tir.log": MathFunction(log, 0.94),
+    "tir.log2": MathFunction(log2, 1.42),
+    "tir.pow": MathFunction(pow, 0.54),
+    "tir.rsqrt": MathFunction(rsqrt, 1.50),
+    "tir.sigmoid": MathFunction(sigmoid, 1.97),
+    "tir.sin": MathFunction(sin, 1.56),
+    "tir.tanh": MathFunction(tanh, 1.04),
 }
 
 

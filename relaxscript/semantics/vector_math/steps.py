@@ -15,7 +15,9 @@ from relaxscript.ir.prim import PrimExpr, const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
 from relaxscript.semantics.llvm_expansions import multiply_add
 
-__all__ = ["LetChain", "bits_of", "float_of", "fma", "like", "polynomial", "select"]
+__all__ = ["LetChain", "any_lane", "bits_of", "float_of", "fma", "like", "polynomial", "select"]
+
+ANY_LANE = "llvm.vector.reduce.or"
 
 
 class LetChain:
@@ -62,6 +64,13 @@ def polynomial(x: PrimExpr, coefficients: Sequence[float]) -> PrimExpr:
 def select(condition: PrimExpr, a: PrimExpr | float, b: PrimExpr) -> PrimExpr:
     """`a` in the lanes where a condition holds, `b` in the others."""
     return prim.Select.make(condition, _operand(b, a), b)
+
+
+def any_lane(condition: PrimExpr) -> PrimExpr:
+    """True if a condition holds in any lane."""
+    if condition.dtype.lanes == 1:
+        return condition
+    return T["call_llvm_pure_intrin"]("bool", ANY_LANE, condition)
 
 
 def bits_of(x: PrimExpr) -> PrimExpr:

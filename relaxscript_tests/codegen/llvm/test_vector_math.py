@@ -14,6 +14,7 @@ from relaxscript.ir.prim import const
 from relaxscript.ir.scalar_functions import FUNCTIONS as T
 from relaxscript.semantics.vector_math import ATTRIBUTE
 from relaxscript_tests.prim_funcs import both, elementwise, load, loop, prim_func, store
+from relaxscript_tests.semantics.vector_math.kernels import function_text
 
 X, Y = (tir.Buffer(name, (32,)) for name in "xy")
 ON = {ATTRIBUTE: True}
@@ -41,6 +42,13 @@ def test_a_function_within_a_function_is_called_in_order():
     x = np.linspace(-2, 1, 32, dtype="float32")
     _, found = both(func, [x, np.zeros_like(x)])
     np.testing.assert_allclose(found, np.exp2(np.exp(np.exp(x))), 1e-5)
+
+
+def test_lanes_that_go_another_way_are_asked_for_at_once():
+    body = store(Y, T["sin"](load(X, run(0, 8))), run(0, 8))
+    text = function_text(compile_prim_func(prim_func([X, Y], body, **ON)), "sin")
+    assert text.count("call i1 @llvm.vector.reduce.or.v8i1(") == 1
+    assert "extractelement" not in text
 
 
 def test_each_prim_func_of_a_module_has_its_own_attribute():

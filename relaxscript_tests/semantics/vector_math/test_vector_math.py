@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relaxscript as rx
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.dtypes import DataType
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.script import from_source
+from relaxscript.semantics.scalar import float_power
 from relaxscript.semantics.vector_math import FUNCTIONS
 from relaxscript_tests import EFFORT, examples
 from relaxscript_tests.prim_funcs import assert_same_bits
@@ -27,27 +29,13 @@ from relaxscript_tests.semantics.vector_math.kernels import (
     function_text,
     map_in_vectors,
 )
+from relaxscript_tests.semantics.vector_math.special_values import SPECIAL, VALUES_OF_POW
 from relaxscript_tests.units import ulps
 
 NAMES = [name.removeprefix("tir.") for name in FUNCTIONS]
 OF_ONE = [name for name in NAMES if INTRINSICS[f"tir.{name}"].arity == 1]
 UNCHECKED = {"check": False}
 CHUNK = 1 << 22
-
-INF, NAN = np.inf, np.nan
-LEAST, GREATEST, NORMAL = 2.0**-149, float(np.finfo("float32").max), 2.0**-126
-# Results that are not merely near: operands, and what is wanted.
-SPECIAL = {
-    "exp": [
-        (0.0, 1), (-0.0, 1), (INF, INF), (-INF, 0), (NAN, NAN), (LEAST, 1), (-LEAST, 1),
-        (88.72284, INF), (GREATEST, INF), (-GREATEST, 0), (-103.972, LEAST), (-103.973, 0),
-    ],
-    "exp2": [
-        (0.0, 1), (-0.0, 1), (INF, INF), (-INF, 0), (NAN, NAN), (LEAST, 1), (1, 2), (10, 1024),
-        (127, 2.0**127), (128, INF), (-1, 0.5), (-126, NORMAL), (-127, NORMAL / 2), (-149, LEAST),
-        (-150, 0), (-149.99, LEAST), (GREATEST, INF), (-GREATEST, 0),
-    ],
-}  # fmt: skip
 
 
 def drawn(rng, count):
@@ -58,10 +46,12 @@ def drawn(rng, count):
 def edges():
     """Numbers around which functions go another way, and those next to them."""
     powers = np.ldexp(1.0, np.arange(-149, 128))
-    others = [1.5, 2.0 / 3, 4.0 / 3, np.pi, np.pi / 2, np.pi / 4, np.e, 88.7, 87.3, 104, 0.0, INF]
-    found = np.concatenate([powers, others, np.arange(1, 40)]).astype("float32")
-    found = np.concatenate([found, *(np.nextafter(found, np.float32(to)) for to in (0, INF))])
-    return np.concatenate([found, -found, np.float32([NAN])])
+    turns = np.pi / 4 * np.concatenate([np.arange(1, 100), 2.0 ** np.arange(7, 120)])
+    # Of all numbers, this one is the nearest to a multiple of pi / 2.
+    others = [1.5, 2.0 / 3, 4.0 / 3, np.e, 88.7, 87.3, 104, 0.0, np.inf, 16367173 * 2.0**72]
+    found = np.concatenate([powers, others, turns, np.arange(1, 40)]).astype("float32")
+    found = np.concatenate([found, *(np.nextafter(found, np.float32(to)) for to in (0, np.inf))])
+    return np.concatenate([found, -found, np.float32([np.nan])])
 
 
 def multiple_of_widths(values):
@@ -124,6 +114,47 @@ def test_errors_stay_within_the_bound_for_all_numbers(name, rng):
     if passed is not None and EFFORT == 1:
         passed.parent.mkdir(parents=True, exist_ok=True)
         passed.touch()
+
+
+@pytest.mark.slow
+def test_errors_of_powers_stay_within_the_bound(rng):
+    count = examples(1 << 21) // 8 * 8
+    spread = rng.normal(size=(4, count))
+    pairs = [
+        (drawn(rng, count), drawn(rng, count)),
+        (np.exp(3 * spread[0]), 8 * spread[1]),
+        (1 + 1e-4 * spread[2], 1e5 * spread[3]),
+        (-rng.integers(1, 100, count), rng.integers(-30, 30, count)),
+        (np.exp2(rng.uniform(-149, 128, count)), spread[0]),
+    ]
+    kernel = compile_prim_func(map_in_vectors("pow", 8), options=UNCHECKED)
+    for pair in pairs:
+        x, y = (np.asarray(values).astype("float32") for values in pair)
+        with np.errstate(all="ignore"):
+            wanted = np.power(x.astype("float64"), y.astype("float64"))
+        errors = error_in_ulp(apply(kernel, x, y), wanted)
+        worst = int(np.argmax(errors))
+        message = f"pow({x[worst]!r}, {y[worst]!r}) errs by {errors[worst]:.4f} ulp"
+        assert errors[worst] <= FUNCTIONS["tir.pow"].ulp, message
+
+
+def test_powers_of_special_values_are_those_of_c():
+    values = np.array(VALUES_OF_POW, "float32")
+    x, y = np.repeat(values, len(values)), np.tile(values, len(values))
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    wanted = np.array([float_power(a, b) for a, b in pairs])
+    found = apply(compile_prim_func(map_in_vectors("pow", 1)), x, y)
+    assert error_in_ulp(found, wanted).max() <= FUNCTIONS["tir.pow"].ulp
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_a_large_angle_beside_others_changes_none_of_them(name, rng):
+    small = rng.uniform(-1000, 1000, 64).astype("float32")
+    mixed = small.copy()
+    mixed[::5] = 1e20
+    kernel = compile_prim_func(map_in_vectors(name, 16))
+    kept = np.arange(64) % 5 != 0
+    assert_same_bits(apply(kernel, mixed)[kept], apply(kernel, small)[kept])
 
 
 def remembered(text):
@@ -196,3 +227,30 @@ def f(x: T.Buffer((16,), "float32"), y: T.Buffer((16,), "float32")):
     assert "@relaxscript.exp.float32x8" in kernel.llvm_ir
     assert ulps(apply(kernel, x), np.exp(x)).max() <= 2
     assert_same_bits(apply(lambda *a: evaluate(func, a), x), apply(kernel, x))
+
+
+GELU = """
+@I.ir_module
+class Gelu:
+    @T.prim_func
+    def gelu(x: T.Buffer(("n", 64), "float32"), y: T.Buffer(("n", 64), "float32")):
+        T.func_attr({"tir.vector_math": True})
+        n = T.int64()
+        for i, j in T.grid(n, 8):
+            for k in T.vectorized(8):
+                z = T.erf(x[i, j * 8 + k] * T.float32(0.70710678))
+                y[i, j * 8 + k] = x[i, j * 8 + k] * (T.float32(0.5) + T.float32(0.5) * z)
+
+    @R.function
+    def main(x: R.Tensor(("n", 64), "float32")):
+        n = T.int64()
+        return R.call_tir(Gelu.gelu, (x,), out_sinfo=R.Tensor((n, 64), "float32"))
+"""
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -opt-level=0"])
+def test_every_executor_of_a_module_gives_the_same_bits(target, rng):
+    module = from_source(GELU)
+    x = 3 * rng.normal(size=(3, 64)).astype("float32")
+    wanted = rx.VirtualMachine(rx.build(module, "reference"))["main"](x)
+    assert_same_bits(rx.VirtualMachine(rx.build(module, target))["main"](x), wanted)
