@@ -167,6 +167,7 @@ class Normalizer(ScopeStack):
             message = f"{binding!r} is no binding"
             help = "write for example `VarBinding(var, value)`"
             raise DiagnosticError(Diagnostic("RX0201", message, caller_span(), help=help))
+        # As `_append` does: most bindings of most passes come by here.
         scope = self._scopes[-1]
         scope.bindings.append(binding)
         scope.vars.append(binding.var)
@@ -175,7 +176,7 @@ class Normalizer(ScopeStack):
             self._define_shape_vars(binding.struct_info)
 
     def _append(self, binding: Binding) -> None:
-        scope = self._scopes[-1] if self._scopes else self.current_scope
+        scope = self.current_scope
         scope.bindings.append(binding)
         scope.vars.append(binding.var)
         self._log.append(binding)

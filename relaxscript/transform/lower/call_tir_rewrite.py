@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import is_
 from typing import NamedTuple
 
+from relaxscript.analysis import function_struct_info
 from relaxscript.arith import YES
 from relaxscript.builder import ExprMutator
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
+from relaxscript.ir.known_results import is_closed
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import FloatImm, IntImm, PrimExpr, Var as ScalarVar, const
 from relaxscript.ir.relax import (
@@ -35,12 +37,14 @@ from relaxscript.ir.relax import (
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import (
+    FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    equal_at_a_glance,
 )
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import builtin
@@ -62,6 +66,7 @@ __all__ = ["CallTIRRewrite"]
 
 _INT64 = DataType("int64")
 _OBJECT = ObjectStructInfo()
+_UNIT = TupleStructInfo.make(())
 # Where all tensors are allocated: on the host, in its memory.
 _DEVICE, _SCOPE = PrimValue.make(const(0, "int64")), StringImm.make("global")
 
@@ -104,12 +109,18 @@ class _Kernel(NamedTuple):
     """A PrimFunc as its calls see it: a look at it for each call would cost as much as the rest.
 
     Calls of one that `is_typed` are: it takes tensors and numbers, and no pointers. `takes_tensor`
-    has an item for each parameter, `scalars` the dtypes of the others.
+    has an item for each parameter, `scalars` the dtypes of the others. `params` are what is known
+    of the parameters: None where a size is no number, and for a function that gives one.
     """
 
     is_typed: bool
     takes_tensor: tuple[bool, ...]
     scalars: tuple[DataType, ...]
+    params: tuple[StructInfo, ...] | None
+
+    def takes_just(self, args: Iterable[StructInfo]) -> bool:
+        """True if a call surely fits and gives nothing: its arguments have the sizes of tensors."""
+        return self.params is not None and all(map(equal_at_a_glance, args, self.params))
 
 
 class _ResultAllocator(ExprMutator):
@@ -129,13 +140,15 @@ class _ResultAllocator(ExprMutator):
             isinstance(call, Call)
             and isinstance(call.op, Op)
             and call.op.name in self.operators
-            and not self.builder.current_block_is_dataflow()
+            and not self.in_dataflow
         ):
             is_packed = call.op.name == call_dps_packed.name
             write_out = self._packed_call if is_packed else self._kernel_call
             value = write_out(call, binding.span)
         if value is None:
             self.keep(binding)
+        elif isinstance(value, Var) and not isinstance(binding, MatchCast):
+            self.keep(VarBinding.make(binding.var, value, span=binding.span))
         elif isinstance(binding, MatchCast):
             self.replace_value(binding, self.emit(value, "value", binding.span))
         else:
@@ -177,10 +190,11 @@ class _ResultAllocator(ExprMutator):
             others = iter(scalars)
             args = [next(buffers if tensor else others) for tensor in kernel.takes_tensor]
         done = Call.make(callee, tuple(args), span=call.span)
-        if scalars or not isinstance(held, Tuple):
-            self.emit(done, "_", span)
+        if isinstance(held, Tuple) and kernel.takes_just(map(known, args)):
+            remember_struct_info(done, _UNIT)  # what would be derived
+            self._emit_normal(done, _UNIT, "_", span)
         else:
-            self._emit_normal(done, self._derive_struct_info(done, span), "_", span)
+            self.emit(done, "_", span)
         return _assemble(info, iter(in_their_places(made, fitting, indices)), call.span)
 
     def _kernel(self, callee: Expr) -> _Kernel | None:
@@ -192,10 +206,14 @@ class _ResultAllocator(ExprMutator):
             self.builder.struct_info(callee)  # which refuses what the module has not
         kernel = None
         if isinstance(func, PrimFunc):
+            known = function_struct_info(func)
+            assert isinstance(known, FuncStructInfo)
+            fixed = known.ret == _UNIT and all(map(is_closed, known.params or ()))
+            params = known.params if fixed else None
             takes_tensor = tuple([param in func.buffer_map for param in func.params])
             scalars = tuple([p.dtype for p in func.params if p not in func.buffer_map])
             is_typed = all(dtype.kind != "handle" for dtype in scalars)
-            kernel = _Kernel(is_typed, takes_tensor, scalars)
+            kernel = _Kernel(is_typed, takes_tensor, scalars, params)
         self._kernels[callee] = kernel
         return kernel
 
@@ -356,9 +374,8 @@ def _inplace_call(
 
 def _indices(call: Call, results: Sequence[StructInfo]) -> tuple[int, ...]:
     """For each result of a call of a PrimFunc, which argument it is, or that it is new."""
-    if call.op == call_tir_inplace.op:
-        return inplace_indices(call)
-    return (NEW,) * len(results)
+    is_in_place = isinstance(call.op, Op) and call.op.name == call_tir_inplace.name
+    return inplace_indices(call) if is_in_place else (NEW,) * len(results)
 
 
 def _result_info(call: Call) -> StructInfo:

@@ -6,7 +6,7 @@ from typing import Any
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function
+from relaxscript.ir.relax import Attrs, Call, DataflowBlock, ExternFunc, Function, Op
 from relaxscript.ir.walk import compounds, rewrite, rewrite_top_down
 from relaxscript.op.base import invoke_closure, invoke_pure_closure
 from relaxscript.op.calls import call_pure_packed
@@ -50,7 +50,8 @@ class RemovePurityChecking(FunctionPass):
             if isinstance(block, DataflowBlock)
             for binding in block.bindings
         }
-        if any(id(p) not in guarded and _written_out(p) is not None for p in parts):
+        calls = [p for p in parts if isinstance(p, Call) and id(p) not in guarded]
+        if any(_written_out(call) is not None for call in calls):
             func = rewrite_top_down(func, lambda n: None if id(n) in guarded else _written_out(n))
         inner = [p for p in parts if isinstance(p, Function)][1:]
         return (
@@ -62,6 +63,8 @@ class RemovePurityChecking(FunctionPass):
 
 def _written_out(node: Node) -> Node | None:
     """The call that a call said to be pure, None for anything else."""
+    if not isinstance(node, Call) or not isinstance(node.op, Op):
+        return None
     match node:
         case Call(op=call_pure_packed.op, args=(ExternFunc() as callee, *args)):
             return node.replace(op=callee, args=tuple(args), attrs=node.attrs)

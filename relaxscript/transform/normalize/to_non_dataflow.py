@@ -53,17 +53,14 @@ class ToNonDataflow(FunctionPass):
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         parts = list(compounds(func))
-        if not any(isinstance(p, DataflowBlock) or _binds_dataflow_var(p) for p in parts):
+        bound = [p.var for p in parts if isinstance(p, Binding)]
+        in_blocks = any(isinstance(p, DataflowBlock) for p in parts)
+        if not in_blocks and not any(isinstance(var, DataflowVar) for var in bound):
             return func
         ordinary = _Ordinary()
-        for part in parts:
-            if isinstance(part, Binding):
-                ordinary.define(part.var)
+        for var in bound:
+            ordinary.define(var)
         return func.replace(body=ordinary.value(func.body))
-
-
-def _binds_dataflow_var(node: Node) -> bool:
-    return isinstance(node, Binding) and isinstance(node.var, DataflowVar)
 
 
 class _Ordinary:
