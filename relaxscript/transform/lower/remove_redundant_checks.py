@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
-from relaxscript.ir.walk import Substitution, post_order, walk
+from relaxscript.ir.walk import Substitution, compounds, post_order
 from relaxscript.op import Trait, traits_of
 from relaxscript.sinfo import always_matches, is_subtype
 from relaxscript.transform.pass_infra.context import PassContext
@@ -111,7 +111,7 @@ class _Remover(ExprMutator):
         self.outside: list[int] = []  # how long that was where each open branch began
         self.blocks = {
             binding.var: block
-            for block in walk(func)
+            for block in compounds(func)
             if isinstance(block, DataflowBlock)
             for binding in block.bindings
         }

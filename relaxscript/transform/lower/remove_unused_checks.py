@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relaxscript.ir import prim
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs, Function, MatchCast, Var, VarBinding
-from relaxscript.ir.walk import children, rewrite, variables
+from relaxscript.ir.walk import children, compounds, rewrite, variables
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
@@ -54,13 +56,14 @@ class RemoveUnusedChecks(FunctionPass):
     trusts_checks = True
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return rewrite(func, _trust)
+        inner = [part for part in compounds(func) if isinstance(part, Function)][1:]
+        # Without local functions, nothing inside is looked at.
+        return rewrite(func, _trust) if inner else _trust(func) or func
 
 
-def _trust(node: Node) -> Node | None:
+def _trust(node: Node) -> Any:
     if isinstance(node, Function) and not (node.attrs or Attrs()).get(TRUST_STRUCT_INFO):
-        trusting: Function = node.with_attr(TRUST_STRUCT_INFO, True)
-        return trusting
+        return node.with_attr(TRUST_STRUCT_INFO, True)
     return None
 
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.ir.known_results import is_closed
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Var as PrimVar
@@ -199,7 +200,8 @@ class _Graph(ScopedVisitor):
                 for part in (op, *args):
                     self._use(part)
                 for info in infos:
-                    self._use_all(variables(info))
+                    if not is_closed(info):
+                        self._use_all(variables(info))
             case Tuple(fields=fields):
                 for field in fields:
                     self._use(field)
