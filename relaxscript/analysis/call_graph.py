@@ -110,6 +110,8 @@ def _outside_types(function: Function) -> Iterator[Node]:
     These are most of a program.
     """
     for node in walk.compounds(function):
+        if isinstance(node, Binding) and isinstance(node.value, Call):
+            continue  # the call comes by itself
         for part in _values_in(node):
             if isinstance(part, (ShapeExpr, PrimValue)):
                 yield from walk.walk(part)

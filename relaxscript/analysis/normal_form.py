@@ -69,11 +69,12 @@ def normal_form_violations(
             yield from _blocks(seq)
             inner: list[tuple[Expr, Node]] = []
             for binding in (b for block in seq.blocks for b in block.bindings):
-                yield from _value(binding.value, binding)
-                inner.extend(_bodies(binding.value))
-                match binding.value:
-                    case Call(op=Op() as op) as call if calls is not None:
-                        calls.append((op, call))
+                value = binding.value
+                if not _is_call_of_leaves(value):
+                    yield from _value(value, binding)
+                    inner.extend(_bodies(value))
+                if calls is not None and isinstance(value, Call) and isinstance(value.op, Op):
+                    calls.append((value.op, value))
             yield from _operand(seq.body, seq)
             pending.extend(reversed(inner))
 
@@ -88,6 +89,13 @@ def _blocks(seq: SeqExpr) -> Iterator[Violation]:
         elif type(block) is before:
             yield _violation(f"a {name} block follows another and is not one with it", block, seq)
         before = type(block)
+
+
+def _is_call_of_leaves(value: Expr) -> bool:
+    """True for what most bindings of most programs have: then there is nothing else to ask."""
+    if not isinstance(value, Call) or not isinstance(value.op, Op):
+        return False
+    return all(isinstance(arg, LeafExpr) and arg.__class__ is not Tuple for arg in value.args)
 
 
 def _value(value: Expr, within: Node) -> Iterator[Violation]:

@@ -1,11 +1,21 @@
-"""Calls in which variables take the places of others, and what is known of these calls."""
+"""Calls in which others take the places of variables, and what is known of these calls."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .prim import IntImm
-from .relax import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var, remember_struct_info
+from .relax import (
+    Call,
+    Constant,
+    Expr,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+    remember_struct_info,
+)
 from .struct_info import (
     ObjectStructInfo,
     ShapeStructInfo,
@@ -62,11 +72,12 @@ def is_closed(info: StructInfo) -> bool:
 
 
 def _is_known_alike(operand: Any, other: Any) -> bool:
-    """True if operands are one, or are variables or tuples of some of which the same is known."""
+    """True if operands are one, or variables, constants or tuples of which the same is known."""
     if operand is other:
         return True
-    if isinstance(operand, Var) and isinstance(other, Var):
-        info, known = operand.struct_info, other.struct_info
+    if isinstance(other, Var) and isinstance(operand, (Var, Constant)):
+        info = operand.struct_info if isinstance(operand, Var) else operand.known_info
+        known = other.struct_info
         return known is not None and (info is known or equal_at_a_glance(info, known) is True)
     if operand.__class__ is Tuple and other.__class__ is Tuple:
         return all(map(_is_known_alike, operand.fields, other.fields))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from relaxscript.analysis import estimate_memory_usage
@@ -71,3 +73,18 @@ def test_a_module_without_allocations_is_said_to_have_none():
 def test_only_modules_are_asked_about():
     with pytest.raises(TypeError, match="estimate_memory_usage"):
         estimate_memory_usage("main")
+
+
+@pytest.mark.parametrize("size", ["0, 8", "1 << 30, 1 << 30", "1 << 30, 1 << 31"])
+def test_sizes_are_products_however_large(size):
+    made = from_source(
+        f"""
+@R.function(pure=False)
+def main():
+    a = R.builtin.alloc_tensor(R.shape([{size}]), R.dtype("int8"), R.prim_value(0))
+    return a
+"""
+    )
+    said = estimate_memory_usage(IRModule({"main": made}))
+    count = math.prod([eval(dim) for dim in size.split(",")])
+    assert f"1 allocation, {count} bytes" in said

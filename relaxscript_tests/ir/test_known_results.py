@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from relaxscript.ir.known_results import renamed_call
-from relaxscript.ir.relax import Call, Expr, GlobalVar, Tuple, Var
+from relaxscript.ir.relax import Call, Constant, Expr, GlobalVar, Tuple, Var
 from relaxscript.ir.struct_info import FuncStructInfo, TensorStructInfo
 from relaxscript.ir.walk import substitute
 from relaxscript.op import add, concat
@@ -47,6 +48,14 @@ def test_of_a_call_of_variables_of_which_something_else_is_known_nothing_is_know
     x = Var("x", ROW)
     call = typed(add(x, Var("w", TensorStructInfo((1, 3), "float32"))))
     assert substitute(call, {x: Var("y", info)}).known_info is None
+
+
+@pytest.mark.parametrize(("rows", "is_known"), [(2, True), (1, False)])
+def test_the_same_is_known_of_a_constant_of_the_same_numbers(rows, is_known):
+    x, value = Var("x", ROW), Constant(np.zeros((rows, 3), "float32"))
+    call = typed(add(x, x))
+    assert value.struct_info.dtype == "float32"
+    assert (substitute(call, {x: value}).known_info is call.known_info) == is_known
 
 
 def test_the_fields_of_a_tuple_are_operands():

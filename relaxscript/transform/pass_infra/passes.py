@@ -17,6 +17,7 @@ second run changes nothing. Source: TVM `tvm.ir.transform` and `relax.transform`
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -212,12 +213,18 @@ def _passes_by_name() -> dict[str, type[Pass]]:
 
 def _require_no_arguments(name: str, found: type[Pass]) -> None:
     """Refuse a pass by its name alone where it is made with arguments."""
-    parameters = signature(found).parameters.values()
-    needed = [p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+    needed = _needed_arguments(found)
     if needed:
         message = f"the pass `{name}` is made with arguments, which its name does not give"
         help = f"make it in Python: `{name}({', '.join(needed)})`"
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
+
+
+@functools.cache
+def _needed_arguments(found: type[Pass]) -> tuple[str, ...]:
+    """The parameters of a pass without defaults; to ask again would slow every required pass."""
+    parameters = signature(found).parameters.values()
+    return tuple([p.name for p in parameters if p.default is p.empty and p.kind < p.VAR_POSITIONAL])
 
 
 def _gave(
