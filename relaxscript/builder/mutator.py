@@ -53,7 +53,7 @@ from relaxscript.visitor import ScopedVisitor
 from .block_builder import BlockBuilder
 from .normal_form import info_behind_block, is_left_to_run_time
 
-__all__ = ["ExprMutator", "with_parts"]
+__all__ = ["ExprMutator", "is_known_alike", "with_parts"]
 
 
 class ExprMutator(ScopedVisitor):
@@ -100,7 +100,8 @@ class ExprMutator(ScopedVisitor):
     def binding(self, binding: Binding) -> None:
         """Write what becomes of a binding, whose branches or local function are written by now."""
         made = self.value(binding.value)
-        if made is self.original.value and not self._mentions_replaced(binding):
+        same = made is binding.value and is_known_alike(made, self.original.value)
+        if same and not self._mentions_replaced(binding):
             self.keep(binding)
         else:
             self.retype(binding, made)
@@ -343,6 +344,17 @@ class ExprMutator(ScopedVisitor):
             self.changed = True
             binding = with_parts(binding, binding.var, value)
         self.binding(binding)
+
+
+def is_known_alike(value: Expr, before: Expr) -> bool:
+    """True for a value itself, and for a call that got leaves of which the same is known.
+
+    Such a call is in normal form, and typed. To look at it again costs as much as to write it.
+    """
+    if value is before:
+        return True
+    known = before.known_info
+    return value.__class__ is Call and known is not None and value.known_info is known
 
 
 def with_parts(binding: Binding, var: Var, value: Expr) -> Binding:

@@ -53,7 +53,7 @@ from relaxscript.sinfo import (
 )
 
 from .block_builder import BlockBuilder
-from .mutator import ExprMutator, with_parts
+from .mutator import ExprMutator, is_known_alike, with_parts
 from .scope import attempt
 
 __all__ = ["Specialization", "Specializer", "evaluates_once", "in_normal_form"]
@@ -267,7 +267,12 @@ class Specializer(ExprMutator):
             new = self._with_info(var, self._replaced.apply(var.struct_info))
             self.changed = self.changed or new is not before.var
             self.keep(binding if new is var else binding.replace(var=new))
-        elif value is before.value and var is before.var and not self._mentions_replaced(binding):
+        elif (
+            value is binding.value
+            and var is before.var
+            and is_known_alike(value, before.value)
+            and not self._mentions_replaced(binding)
+        ):
             self.keep(binding)
         elif isinstance(value, Call) and not isinstance(value.op, Op):
             self._write_call(binding, value)
