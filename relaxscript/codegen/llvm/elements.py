@@ -115,10 +115,11 @@ def check_index(cx: FunctionContext, site: IndexSite, index: Value, extent: Valu
     cx.asm.fail_if(beyond, site.explain, [index, extent])
 
 
-def check_run(cx: FunctionContext, site: IndexSite, index: Value, extent: Value) -> None:
-    """Fail unless all lanes of an index, which follow one another, are some of so many."""
-    asm = cx.asm
-    first, last = asm.extract(index, 0), asm.extract(index, _lanes(index) - 1)
+def check_run(
+    cx: FunctionContext, site: IndexSite, ends: tuple[Value, Value], extent: Value
+) -> None:
+    """Fail unless indices that follow one another, of which these are the ends, are so many."""
+    asm, (first, last) = cx.asm, ends
     below = asm.compare("icmp uge", first, extent)
     beyond = asm.operation("or", below, asm.compare("icmp uge", last, extent))
     # Of lanes that leave the buffer at its end, the first is one too many.
@@ -152,9 +153,9 @@ def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
     place = cx.rules.place(cx, e.buffer, e.span)
     if e.dtype.lanes == 1:
         return load_scalar(cx, e, place)
-    access = Access(cx, e.buffer, place, e.indices, e.span)
+    access = Access(cx, e.buffer, place, e.indices, e.span, e.predicate is not None)
     lanes, dtype = e.dtype.lanes, place.dtype
-    if e.predicate is None and access.is_run:
+    if access.is_run:
         access.check_run()
         return read_number(cx, access.address(0), dtype.with_lanes(lanes))
     mask = None if e.predicate is None else emit(cx, e.predicate)
@@ -214,10 +215,10 @@ def store_lanes(
 ) -> None:
     """Store all lanes, or those that are not masked, once all of them are checked."""
     place, asm = cx.rules.place(cx, s.buffer, s.span), cx.asm
-    access = Access(cx, s.buffer, place, s.indices, s.span)
+    access = Access(cx, s.buffer, place, s.indices, s.span, predicate is not None)
     value = emit(cx, s.value)
     mask = None if predicate is None else emit(cx, predicate)
-    if lanes > 1 and mask is None and access.is_run:
+    if lanes > 1 and access.is_run:
         access.check_run()
         write_number(cx, access.address(0), value, s.value.dtype)
         return
@@ -263,19 +264,22 @@ class Access:
         place: BufferAddress,
         indices: Sequence[prim.PrimExpr],
         span: Span | None,
+        masked: bool = False,
     ) -> None:
         self.cx, self.buffer, self.place, self.span = cx, buffer, place, span
         self.indices = indices
-        self.numbers = [emit_wide(cx, i) for i in indices]
-        self.open = unproved_axes(cx, place, indices)
         last = indices[-1] if indices else None
-        # Whether the lanes lie beside each other.
+        # Whether the lanes lie beside each other: then the first of them is enough.
         self.is_run = (
-            isinstance(last, prim.Ramp)
+            not masked
+            and isinstance(last, prim.Ramp)
             and isinstance(last.stride, prim.IntImm)
             and last.stride.value == 1
             and (place.strides is None or place.strides[-1].text == "1")
         )
+        firsts = [last.base] if isinstance(last, prim.Ramp) and self.is_run else indices[-1:]
+        self.numbers = [emit_wide(cx, i) for i in (*indices[:-1], *firsts)]
+        self.open = unproved_axes(cx, place, indices)
 
     def _at(self, lane: int) -> list[Value]:
         return [self.cx.asm.extract(i, lane) for i in self.numbers]
@@ -293,8 +297,20 @@ class Access:
     def check_run(self) -> None:
         """Fail unless all lanes of a run lie in the buffer."""
         for k in self.open:
-            check = check_index if _lanes(self.numbers[k]) == 1 else check_run
-            check(self.cx, self._site(k), self.numbers[k], self.place.shape[k])
+            site, number, extent = self._site(k), self.numbers[k], self.place.shape[k]
+            if k < len(self.numbers) - 1:
+                check_index(self.cx, site, number, extent)
+            else:
+                check_run(self.cx, site, (number, self._last_of_run()), extent)
+
+    def _last_of_run(self) -> Value:
+        """The last index of a run, which may have wrapped around in its dtype."""
+        ramp = self.indices[-1]
+        assert isinstance(ramp, prim.Ramp)
+        dtype, asm = ramp.base.dtype, self.cx.asm
+        first = asm.convert("trunc", self.numbers[-1], register(dtype))
+        count = asm.number(first.type, ramp.lanes - 1)
+        return asm.to_i64(asm.operation("add", first, count), dtype)
 
     def _site(self, axis: int) -> IndexSite:
         return IndexSite(self.buffer.name, axis, self.indices[axis].dtype, self.span)

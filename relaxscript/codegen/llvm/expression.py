@@ -259,14 +259,11 @@ def emit_vector(cx: FunctionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffl
     asm = cx.asm
     match e:
         case prim.Ramp(base, stride, lanes):
-            first, step = emit(cx, base), emit(cx, stride)
+            first, step = asm.splat(emit(cx, base), lanes), asm.splat(emit(cx, stride), lanes)
             flag = no_wrap_flag(cx, e)
-            steps = [
-                asm.operation("mul", step, asm.number(step.type, i), flag) for i in range(lanes)
-            ]
-            return asm.join([asm.operation("add", first, s, flag) for s in steps])
-        case prim.Broadcast(prim.Immediate() as value, _):
-            return asm.literal(e.dtype, scalar_value(value))
+            counts = ", ".join(f"{element_of(first.type)} {i}" for i in range(lanes))
+            offsets = asm.operation("mul", step, Value(first.type, f"<{counts}>"), flag)
+            return asm.operation("add", first, offsets, flag)
         case prim.Broadcast(value, lanes):
             one = emit(cx, value)
             if value.dtype.lanes == 1:

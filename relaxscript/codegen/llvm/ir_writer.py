@@ -153,12 +153,14 @@ class FunctionWriter:
             vector = self.value(type_, f"insertelement {vector}, {lane}, i64 {i}")
         return vector
 
-    def splat(self, x: Value, lanes: int) -> Value:
-        """The vector of as many copies of a scalar."""
+    def splat(self, scalar: Value, lanes: int) -> Value:
+        """The vector of so many copies of a scalar."""
         if lanes == 1:
-            return x
-        type_ = f"<{lanes} x {x.type}>"
-        first = self.value(type_, f"insertelement {type_} poison, {x}, i64 0")
+            return scalar
+        type_ = f"<{lanes} x {scalar.type}>"
+        if not scalar.text.startswith("%"):
+            return Value(type_, f"splat ({scalar})")
+        first = self.value(type_, f"insertelement {type_} poison, {scalar}, i64 0")
         places = f"<{lanes} x i32> zeroinitializer"
         return self.value(type_, f"shufflevector {first}, {type_} poison, {places}")
 
