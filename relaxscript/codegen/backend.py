@@ -86,12 +86,9 @@ def _compile_kernels(
         message = f"the target llvm needs llvmlite, which cannot be imported ({error})"
         help = 'install llvmlite, or use target="reference"'
         raise DiagnosticError(Diagnostic("RX0702", message, None, help=help)) from error
-    from .llvm import compile_prim_func
+    from .llvm import compile_prim_funcs
 
-    return {
-        name: compile_prim_func(function, name, options, module)
-        for name, function in functions.items()
-    }
+    return {**compile_prim_funcs(functions, options, module)}
 
 
 def _llvm_options(target: Target) -> dict[str, Any]:

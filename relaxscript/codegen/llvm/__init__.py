@@ -8,6 +8,6 @@ llvmlite is imported when the first PrimFunc is compiled, not before.
 
 from __future__ import annotations
 
-from .kernel import Kernel, compile_prim_func
+from .kernel import Kernel, compile_prim_func, compile_prim_funcs
 
-__all__ = ["Kernel", "compile_prim_func"]
+__all__ = ["Kernel", "compile_prim_func", "compile_prim_funcs"]

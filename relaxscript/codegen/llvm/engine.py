@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -21,20 +21,29 @@ from relaxscript.errors import InternalError
 from relaxscript.runtime.forks import lock_across_forks
 from relaxscript.semantics.c_functions import c_function
 
-__all__ = ["Code", "assembly_text", "compile_text", "optimised_text"]
+__all__ = ["AS_WRITTEN", "Code", "assembly_text", "compile_text", "optimised_text"]
 
 
 _lock = lock_across_forks()
 
 
+# The level of code that is written with vectors: LLVM takes variables into registers, no more.
+AS_WRITTEN = -1
+
+
 class Code:
-    """Machine code: the address of its entry, and what keeps it alive."""
+    """Machine code: the addresses of its entries by their symbols, and what keeps it alive."""
 
-    __slots__ = ("__weakref__", "address", "tracker")
+    __slots__ = ("__weakref__", "addresses", "tracker")
 
-    def __init__(self, address: int, tracker: Any) -> None:
-        self.address = address
+    def __init__(self, addresses: Mapping[str, int], tracker: Any) -> None:
+        self.addresses = addresses
         self.tracker = tracker
+
+    @property
+    def address(self) -> int:
+        """The address of the first entry."""
+        return next(iter(self.addresses.values()))
 
     def __del__(self, lock: AbstractContextManager[object] = _lock) -> None:
         # Letting go of code is work of LLVM, too, in which no process may fork.
@@ -59,12 +68,13 @@ class Engine:
     def machine(self, level: int) -> Any:
         """The target machine for a level of optimisation."""
         if level not in self.machines:
+            # Constants of small code are reached from where it is, which leaves registers free.
             self.machines[level] = self.target.create_target_machine(
                 cpu=self.llvm.get_host_cpu_name(),
                 features=self.llvm.get_host_cpu_features().flatten(),
-                opt=level,
+                opt=2 if level == AS_WRITTEN else level,
                 reloc="pic",
-                codemodel="jitdefault",
+                codemodel="small" if level == AS_WRITTEN else "jitdefault",
                 jit=True,
             )
         return self.machines[level]
@@ -89,23 +99,28 @@ class Engine:
             yield module, machine
 
     def compile(
-        self, text: str, entry: str, functions: Mapping[str, str | int], level: int
+        self, text: str, entries: Sequence[str], functions: Mapping[str, str | int], level: int
     ) -> Code:
-        """Optimise, link and find the entry; raises `InternalError` where LLVM refuses the text."""
+        """Optimise, link and find entries; raises `InternalError` where LLVM refuses the text."""
         with self.optimise_source(text, level) as (module, machine):
             image = machine.emit_object(module)
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
         for symbol, name in functions.items():
             library.import_symbol(symbol, name if isinstance(name, int) else _address(name))
-        library.add_current_process().export_symbol(entry)
+        library.add_current_process()
+        for entry in entries:
+            library.export_symbol(entry)
         try:
             tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
         except RuntimeError as error:
             raise InternalError(f"the code of a PrimFunc cannot be linked ({error})") from error
-        return Code(tracker[entry], tracker)
+        return Code({entry: tracker[entry] for entry in entries}, tracker)
 
     def optimise(self, module: Any, machine: Any, level: int) -> None:
-        """Run LLVM's own pipeline."""
+        """Run LLVM's own pipeline, or the one pass that takes variables into registers."""
+        if level == AS_WRITTEN:
+            self.keep_in_registers(module, machine)
+            return
         options = self.llvm.create_pipeline_tuning_options(speed_level=level)
         options.loop_vectorization = level > 1
         # It gains nothing where code is loops, and constants near the ends of int64 in an index end
@@ -115,6 +130,17 @@ class Engine:
         options.loop_unrolling = level > 1
         builder = self.llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
+
+    def keep_in_registers(self, module: Any, machine: Any) -> None:
+        """Give variables and small arrays registers: 1 to 2 ms, where the pipeline takes 20."""
+        builder = self.llvm.create_pass_builder(
+            machine, self.llvm.create_pipeline_tuning_options(speed_level=0)
+        )
+        manager = self.llvm.create_new_function_pass_manager()
+        manager.add_sroa_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                manager.run(function, builder)
 
 
 @contextmanager
@@ -145,18 +171,21 @@ def _the_engine() -> Engine:
     return _engine[0]
 
 
-def compile_text(text: str, entry: str, functions: Mapping[str, str | int], level: int) -> Code:
-    """Compile a module of LLVM.
+def compile_text(
+    text: str, entries: str | Sequence[str], functions: Mapping[str, str | int], level: int
+) -> Code:
+    """Compile a module of LLVM at a level from 0 to 3, or `AS_WRITTEN`; `entries` are exported.
 
     `functions` are those that it calls, by their symbols: functions of the C library by their
     names, others by their addresses. Equal modules are one code while anybody holds it, and the
     last `KEPT` are held: each compilation costs time, and LLVM keeps some memory of it for good.
     """
-    key = (text, entry, tuple(sorted(functions.items())), level)
+    entries = (entries,) if isinstance(entries, str) else tuple(entries)
+    key = (text, entries, tuple(sorted(functions.items())), level)
     with _lock:
         code = _codes.get(key)
         if code is None:
-            code = _codes[key] = _the_engine().compile(text, entry, functions, level)
+            code = _codes[key] = _the_engine().compile(text, entries, functions, level)
             _recent.append(code)
         return code
 

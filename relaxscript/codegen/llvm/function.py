@@ -9,7 +9,7 @@ arguments fit the signature. The result is 0, or the number of a failure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError, quantity
@@ -45,7 +45,7 @@ RETURNED, RESULT = DETAILS - 3, DETAILS - 2
 
 
 class ModuleText:
-    """The text of an LLVM module for a PrimFunc and all that it calls."""
+    """The text of an LLVM module for some PrimFuncs, its entries, and all that they call."""
 
     def __init__(self, options: CodegenOptions, module: IRModule | None) -> None:
         self.options = options
@@ -53,19 +53,27 @@ class ModuleText:
         self.sites = FailureSites()
         self.functions: list[str] = []
         self.results: dict[tir.PrimFunc, DataType | None] = {}
+        self.entries: dict[tir.PrimFunc, str] = {}
         self._symbols: dict[tir.PrimFunc, str] = {}
         self._open: list[tir.PrimFunc] = []
+
+    def add_entries(self, functions: Iterable[tir.PrimFunc]) -> None:
+        """Write PrimFuncs that are called from outside."""
+        for func in functions:
+            self.entries[func] = f"{ENTRY}{len(self.entries) or ''}"
+        for func in self.entries:
+            self.add(func)
 
     def add(self, func: tir.PrimFunc, span: Span | None = None) -> str:
         """The symbol of a PrimFunc, which is written unless it is there already."""
         if func in self._open:
             raise tir_errors.invalid("RX0505", "a PrimFunc that calls itself has no code", span)
         if func not in self._symbols:
-            symbol = ENTRY if not self._symbols else f"relaxscript_f{len(self._symbols)}"
+            symbol = self.entries.get(func, f"relaxscript_f{len(self._symbols)}")
             self._symbols[func] = symbol
             self._open.append(func)
             cx = FunctionContext(self, func, RULES)
-            self.functions.append(function_text(cx, symbol, internal=symbol != ENTRY))
+            self.functions.append(function_text(cx, symbol, internal=func not in self.entries))
             self.results[func] = cx.result
             self._open.pop()
         return self._symbols[func]

@@ -1,4 +1,4 @@
-"""Compiled PrimFuncs: `compile_prim_func` and the `Kernel` that it gives.
+"""Compiled PrimFuncs: `compile_prim_func`, `compile_prim_funcs` and the `Kernel`s they give.
 
 A kernel is called like `interpreter.tir.evaluate` calls the PrimFunc, and does the same. Arguments
 are first tested by a small function written for its signature; what does not pass (another layout
@@ -29,14 +29,16 @@ from relaxscript.semantics.prim_func_abi import (
 
 from .buffer_address import CodegenOptions
 from .call_stub import fast_call
-from .engine import Code, assembly_text, compile_text, optimised_text
-from .function import ENTRY, RESULT, RETURNED, ModuleText
+from .engine import AS_WRITTEN, Code, assembly_text, compile_text, optimised_text
+from .function import RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
 from .ir_writer import DETAILS
 
-__all__ = ["Kernel", "compile_prim_func"]
+__all__ = ["SCHEDULE", "Kernel", "compile_prim_func", "compile_prim_funcs"]
 
+# The attribute by which a schedule says that it has written a PrimFunc, and what schedule it is.
+SCHEDULE = "relaxscript.schedule"
 _C_SYMBOLS = (*C_FUNCTIONS, "malloc", "calloc", "free", "time")
 
 
@@ -56,19 +58,56 @@ def compile_prim_func(
     option.
     """
     chosen = _options(options or {})
-    text = ModuleText(chosen, module)
+    name = name or prim_func_name(func)
+    return _compile_together({name: func}, chosen, module, chosen.level)[name]
+
+
+def compile_prim_funcs(
+    functions: Mapping[str, tir.PrimFunc],
+    options: Mapping[str, Any] | None = None,
+    module: IRModule | None = None,
+) -> dict[str, Kernel]:
+    """Compile PrimFuncs, by their names in messages, as `compile_prim_func` does each.
+
+    Those that a schedule has written with vectors are one module of LLVM, which costs about a
+    millisecond. Their code is what is written, whatever the level. Others are optimised one by one.
+    """
+    chosen = _options(options or {})
+    written = {name: func for name, func in functions.items() if is_scheduled(func)}
+    together = _compile_together(written, chosen, module, AS_WRITTEN) if written else {}
+    return {
+        name: together.get(name) or compile_prim_func(func, name, options, module)
+        for name, func in functions.items()
+    }
+
+
+def is_scheduled(func: tir.PrimFunc) -> bool:
+    """True if a schedule has written the vectors and loops of a PrimFunc as they are to be run."""
+    return func.attrs is not None and SCHEDULE in func.attrs
+
+
+def _compile_together(
+    functions: Mapping[str, tir.PrimFunc],
+    options: CodegenOptions,
+    module: IRModule | None,
+    level: int,
+) -> dict[str, Kernel]:
+    """The kernels of PrimFuncs that are one module of LLVM."""
+    text = ModuleText(options, module)
     try:
-        text.add(func)
+        text.add_entries(functions.values())
     except RecursionError:
-        raise tir_errors.invalid(
-            "RX0505", "an expression or statement is nested too deeply to be compiled", func.span
-        ) from None
+        message = "an expression or statement is nested too deeply to be compiled"
+        span = next(iter(functions.values())).span if len(functions) == 1 else None
+        raise tir_errors.invalid("RX0505", message, span) from None
     llvm_ir = str(text)
     used: dict[str, str | int] = {s: s for s in _C_SYMBOLS if s in text.sites.declarations}
     used.update(text.sites.externs)
     used.update({symbol: hook.address for symbol, hook in text.sites.hooks.items()})
-    code = compile_text(llvm_ir, ENTRY, used, chosen.level)
-    return Kernel(func, name or prim_func_name(func), text, llvm_ir, code)
+    code = compile_text(llvm_ir, tuple(text.entries.values()), used, level)
+    return {
+        name: Kernel(func, name, text, llvm_ir, code, level) for name, func in functions.items()
+    }
 
 
 def _options(given: Mapping[str, Any]) -> CodegenOptions:
@@ -94,7 +133,7 @@ class Kernel:
     """
 
     def __init__(
-        self, func: tir.PrimFunc, name: str, text: ModuleText, llvm_ir: str, code: Code
+        self, func: tir.PrimFunc, name: str, text: ModuleText, llvm_ir: str, code: Code, level: int
     ) -> None:
         self.func = func
         self.name = name
@@ -102,7 +141,7 @@ class Kernel:
         self.signature = PrimFuncSignature(func)
         self.signature.name = name
         self._code = code
-        self._level = text.options.level
+        self._level = level
         self._explanations = text.sites.explanations
         self._hooks = text.sites.hooks
         self._result = text.results[func]
@@ -110,7 +149,9 @@ class Kernel:
         kinds = [_c_type(p.var.dtype) for p in self.signature.params]
         memory = [p for p in self.signature.params if isinstance(p, MemoryParam)]
         kinds += [ctypes.c_int64] * (len(self.signature.variables) + len(memory))
-        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)(code.address)
+        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)(
+            code.addresses[text.entries[func]]
+        )
         tools = {"slow": self.call_slowly, "entry": self._entry, "local": self._local,
                  "finish": self.finish}  # fmt: skip
         self._call = fast_call(self.signature, self._result is not None, tools)

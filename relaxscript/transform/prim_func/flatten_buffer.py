@@ -5,7 +5,6 @@ from __future__ import annotations
 from relaxscript.arith import Facts, bounds
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import (
-    BOOL,
     INT64,
     Add,
     BufferLoad,
@@ -26,11 +25,11 @@ from relaxscript.ir.tir import (
     PrimFunc,
     Stmt,
 )
-from relaxscript.ir.walk import rewrite, rewrite_top_down, walk
+from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
-from .known_facts import RewriterWithFacts, sizes_of
+from .known_facts import RewriterWithFacts, in_int64, sizes_of
 
 __all__ = ["FlattenBuffer"]
 
@@ -126,7 +125,7 @@ class _Flattening(RewriterWithFacts):
         if self._is_small(buffer, facts) and all(e.dtype is not INT64 for e in scalars):
             place = _place(buffer, scalars)
         else:
-            place = _place(buffer, [_as_int64(e) for e in scalars])
+            place = _place(buffer, [in_int64(e) for e in scalars])
         if ramp is None:
             return place
         return Ramp(place, cast(ramp.stride, place.dtype), ramp.lanes)
@@ -163,16 +162,3 @@ def _place(buffer: Buffer, indices: list[PrimExpr]) -> PrimExpr:
 
 def _is_zero(e: PrimExpr) -> bool:
     return isinstance(e, IntImm) and e.value == 0
-
-
-def _as_int64(e: PrimExpr) -> PrimExpr:
-    """An index, no part of which wraps around, computed in int64."""
-    if e.dtype is INT64:
-        return e
-
-    def step(node: object) -> PrimExpr | None:
-        if isinstance(node, (Var, IntImm)) and node.dtype is not BOOL:
-            return cast(node, INT64)
-        return None
-
-    return rewrite_top_down(e, step)

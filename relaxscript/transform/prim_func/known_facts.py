@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from relaxscript.arith import YES, Facts, bounds, prove
 from relaxscript.ir import prim
-from relaxscript.ir.prim import BOOL, INT32, INT64, IntImm, PrimExpr, Ramp, Var
+from relaxscript.ir.prim import BOOL, INT32, INT64, IntImm, PrimExpr, Ramp, Var, cast
 from relaxscript.ir.tir import Block, For, IfThenElse, IterVar, PrimFunc, Stmt
-from relaxscript.ir.walk import children, post_order, walk
+from relaxscript.ir.walk import children, post_order, rewrite_top_down, walk
 
 from .rewriter import StatementRewriter
 
-__all__ = ["RewriterWithFacts", "sizes_of"]
+__all__ = ["RewriterWithFacts", "in_int64", "sizes_of"]
 
 # The time that arithmetic takes grows faster than what it is about.
 _MOST_PARTS = 300
@@ -87,6 +89,8 @@ class RewriterWithFacts(StatementRewriter[Facts]):
                     is_plain = node in self.variables
                 case prim.FloorDiv(b=by) | prim.FloorMod(b=by) | prim.Div(b=by) | prim.Mod(b=by):
                     is_plain = isinstance(by, IntImm) and by.value > 0
+                case prim.Cast(value=value):
+                    is_plain = node.dtype is INT64 and value.dtype is INT32
                 case IntImm() | prim.Binary() | prim.Comparison() | prim.Logic() | prim.Not():
                     is_plain = node.dtype in (INT32, INT64, BOOL)
                 case _:
@@ -116,6 +120,23 @@ class RewriterWithFacts(StatementRewriter[Facts]):
         if not below and prove(index < extent, facts) is not YES:
             return False
         return (low is not None and low >= 0) or prove(index >= 0, facts) is YES
+
+
+def in_int64(e: PrimExpr, values: Mapping[Var, PrimExpr] | None = None) -> PrimExpr:
+    """An index, no part of which wraps around, computed in int64, with values for variables."""
+    known = values or {}
+
+    def step(node: object) -> PrimExpr | None:
+        match node:
+            case prim.Cast(value=value):
+                return in_int64(value, values)
+            case Var() if node in known:
+                return known[node]
+            case Var() | IntImm() if node.dtype is not BOOL:
+                return cast(node, INT64)
+        return None
+
+    return rewrite_top_down(e, step)
 
 
 def _is_domain_of(axis: IterVar, part: Stmt | PrimExpr) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from relaxscript.arith import NO, YES, prove_equal, simplify
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.prim import (
+    INT64,
     Call,
     Cast,
     Immediate,
@@ -17,12 +18,12 @@ from relaxscript.ir.prim import (
     Select,
     Sub,
     Var,
-    const,
 )
-from relaxscript.ir.stmt_functor import substitute
 from relaxscript.ir.tir import Allocate, AllocateConst, Block, Buffer, PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar
+
+from .known_facts import in_int64
 
 __all__ = ["ElementAccess", "Memories", "is_total"]
 
@@ -92,8 +93,9 @@ def _is_a_difference(i: PrimExpr, j: PrimExpr, var: Var, inner: Collection[Var])
 
 def _moves(index: PrimExpr, var: Var) -> bool:
     """True if an index grows or shrinks by the same from one iteration to the next."""
-    following = substitute(index, {var: var + const(1, var.dtype)})
-    step = simplify(Sub.make(following, index))
+    wide = Var.make(var.name, INT64)
+    here, following = (in_int64(index, {var: value}) for value in (wide, wide + 1))
+    step = simplify(Sub.make(following, here))
     return isinstance(step, IntImm) and step.value != 0
 
 
