@@ -526,6 +526,10 @@ class Sample(NamedTuple):
         """
         if not any(isinstance(function, PrimFunc) for function in self.mod.functions.values()):
             executor = "interpreter"
+        return self.outcome_by(executor)
+
+    def outcome_by(self, executor: str) -> Outcome:
+        """The outcome of the program with an executor, found once."""
         if executor not in self.outcomes:
             self.outcomes[executor] = observe(EXECUTORS[executor](self.mod), "main", self.inputs)
         return self.outcomes[executor]
