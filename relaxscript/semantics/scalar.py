@@ -257,19 +257,52 @@ def float_power(a: float, b: float) -> float:
 _DOUBLE, _DOUBLE_BITS = struct.Struct("<d"), struct.Struct("<q")
 
 
+def sum_to_odd(a: float, b: float) -> float:
+    """A sum of doubles; where it is none, the one of the two around it whose last bit is set."""
+    total = a + b
+    added = total - a
+    lost = (a - (total - added)) + (b - added)
+    if lost and lost == lost and not _DOUBLE_BITS.unpack(_DOUBLE.pack(total))[0] & 1:
+        return math.nextafter(total, math.copysign(math.inf, lost))
+    return total
+
+
 def fused_multiply_add_of_float32(a: float, b: float, c: float) -> float:
     """`a * b + c` of numbers of float32, rounded once.
 
-    The product is exact as a double. Where the sum is not, what was lost says which of the two
-    doubles around it is odd. That one is no middle between numbers of float32.
+    The product is exact as a double. Where the sum is not, the odd double is no middle between
+    numbers of float32.
+    """
+    return ctypes.c_float(sum_to_odd(a * b, c)).value
+
+
+def fused_multiply_add_of_float64(a: float, b: float, c: float) -> float:
+    """`a * b + c` of doubles that are neither very large nor very small, rounded once.
+
+    Product and sum are exact as three doubles, the lower two of which are added to odd. Source:
+    S. Boldo, G. Melquiond, "Emulation of a FMA and Correctly Rounded Sums" (2008).
     """
     product = a * b
-    total = product + c
-    added = total - product
-    lost = (product - (total - added)) + (c - added)
-    if lost and lost == lost and not _DOUBLE_BITS.unpack(_DOUBLE.pack(total))[0] & 1:
-        total = math.nextafter(total, math.copysign(math.inf, lost))
-    return ctypes.c_float(total).value
+    scaled, other = a * _SPLIT, b * _SPLIT
+    a_high, b_high = scaled - (scaled - a), other - (other - b)
+    a_low, b_low = a - a_high, b - b_high
+    rest = a_low * b_low - (product - a_high * b_high - a_low * b_high - a_high * b_low)
+    total = c + rest
+    added = total - c
+    low = (c - (total - added)) + (rest - added)
+    high = product + total
+    added = high - product
+    middle = (product - (high - added)) + (total - added)
+    return high + sum_to_odd(low, middle)
+
+
+_SPLIT = 2.0**27 + 1
+# Numbers whose products and sums are far from the ends of the range, in all their parts.
+_MODERATE = (2.0**-300, 2.0**300)
+
+
+def is_moderate(x: float) -> bool:
+    return _MODERATE[0] < abs(x) < _MODERATE[1]
 
 
 def fused_multiply_add(dtype: DataType) -> Operation:
@@ -284,6 +317,8 @@ def fused_multiply_add(dtype: DataType) -> Operation:
     narrow = rounding(DataType("float32"))
 
     def fused_multiply_add(a: float, b: float, c: float) -> float:
+        if wide and is_moderate(a) and is_moderate(b) and (c == 0 or is_moderate(c)):
+            return fused_multiply_add_of_float64(a, b, c)
         if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
             return fit(c if math.isfinite(a) and math.isfinite(b) else a * b + c)
         exact = Fraction(a) * Fraction(b) + Fraction(c)

@@ -260,3 +260,38 @@ def test_a_sum_that_is_a_middle_but_for_what_a_double_cannot_hold_is_no_middle(r
 def test_fused_products_at_the_limits(a, b, c, wanted):
     found = scalar.intrinsic(FUSED, DataType("float32"))(a, b, c)
     assert repr(found) == repr(wanted)
+
+
+def test_a_product_and_a_sum_of_float64_are_rounded_once(rng):
+    fused = scalar.intrinsic(FUSED, DataType("float64"))
+    count = examples(20000)
+    a, b, c = rng.normal(size=(3, count))
+    c *= 2.0 ** rng.integers(-110, 110, count)
+    # Sums that nearly vanish, and products that a sum hardly notices.
+    c = np.where(np.arange(count) % 4, c, -a * b)
+    for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True):
+        assert fused(x, y, z) == float(Fraction(x) * Fraction(y) + Fraction(z)), (x, y, z)
+
+
+def test_a_double_sum_that_is_a_middle_but_for_a_little_is_no_middle(rng):
+    fused = scalar.intrinsic(FUSED, DataType("float64"))
+    for i, z in enumerate(rng.uniform(1, 2, examples(5000)).tolist()):
+        x, y = (2.0**-27 * (1 + i % 300 * 2.0**-52), 2.0**-26 * (1 - i % 300 * 2.0**-52))
+        for sign in (1, -1):
+            exact = Fraction(x) * Fraction(sign * y) + Fraction(z)
+            assert fused(x, sign * y, z) == float(exact), (x, y, z)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "wanted"),
+    [
+        (2.0**600, 2.0**600, -math.inf, -math.inf), (2.0**1023, 2.0, -(2.0**1023), 2.0**1023),
+        (0.0, 5.0, -0.0, 0.0), (-0.0, 5.0, -0.0, -0.0), (0.0, -5.0, 0.0, 0.0),
+        (3.0, 2.0, -6.0, 0.0), (3.0, -2.0, 0.0, -6.0),
+        (2.0**-600, 2.0**-600, 0.0, 0.0), (2.0**-537, 2.0**-537, 1.0, 1.0),
+        (math.nan, 1.0, 1.0, math.nan), (0.0, math.inf, 1.0, math.nan),
+        (2.0**-200, 2.0**-200, 2.0**-800, 2.0**-400), (1.0, 1.0, 2.0**-1074, 1.0),
+    ],
+)  # fmt: skip
+def test_fused_products_of_float64_at_the_limits(a, b, c, wanted):
+    assert repr(scalar.intrinsic(FUSED, DataType("float64"))(a, b, c)) == repr(wanted)
