@@ -51,6 +51,7 @@ class FunctionContext:
         self.result: DataType | None = None
         # Whether functions such as exp are those of `semantics/vector_math/`.
         self.vector_math = has_vector_math(func)
+        self.has_few_math_calls: bool | None = None  # not counted yet
         self.asm = FunctionWriter(module.sites)
         self.values: dict[Node, Value] = {}
         self.ranges = ValueRanges()

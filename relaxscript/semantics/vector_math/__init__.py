@@ -4,10 +4,11 @@
 
 In a PrimFunc with this attribute, `T.exp` and the others listed in `FUNCTIONS` are what is
 defined in this folder: polynomials, bits, choices and fused products. All of these are exact
-operations of TIR. The evaluator runs a definition for each call. The code generator writes a
-function of the module for each width (`@relaxscript.exp.float32x8`), and calls that.
-So the bits are the same in every lane of every vector and wherever the program runs. Without the
-attribute a function is that of the platform: numpy for the evaluator, the C library for code.
+operations of TIR. The evaluator runs a definition for each call. The code generator writes it where
+the call is. Where calls are many, it writes a function of the module for each width
+(`@relaxscript.exp.float32x8`), and calls that. So the bits are the same in every lane of every
+vector and wherever the program runs. Without the attribute a function is that of the platform:
+numpy for the evaluator, the C library for code.
 
 It is an attribute of the PrimFunc, and not an option of code generation, because it decides about
 results: it is printed, parsed, hashed and kept with what it is about, and all executors see it. A

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.codegen.llvm import Kernel, compile_prim_func
+from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.ir import prim, tir
 from relaxscript.ir.intrinsic import INTRINSICS
 from relaxscript.ir.prim import const
@@ -72,7 +72,11 @@ def error_in_ulp(actual: Any, wanted: Any) -> Any:
     return error
 
 
-def function_text(kernel: Kernel, name: str) -> str:
-    """The text of a function of vector math in the module of a kernel."""
-    _, _, rest = kernel.llvm_ir.partition(f"@relaxscript.{name}.float32")
+def function_text(name: str, width: int) -> str:
+    """The text of a function of vector math, as a module with many calls of it has it."""
+    row, lanes = INTRINSICS[f"tir.{name}"], f"float32x{width}" if width > 1 else "float32"
+    x = prim.const(0.5, lanes)
+    calls = [tir.Evaluate(prim.Call(lanes, row.op, [x] * len(row.parameters))) for _ in range(9)]
+    text = compile_prim_func(prim_func([], tir.SeqStmt(calls), **{ATTRIBUTE: True})).llvm_ir
+    _, _, rest = text.partition(f"@relaxscript.{name}.{lanes}(")
     return rest[: rest.index("\n}")]
