@@ -8,6 +8,12 @@ dependences.py     the iterations that must keep their order.
 relations.py       the blocks that write what others read.
 loops.py           split, fuse, reorder.
 loop_kinds.py      parallel, vectorize, unroll, bind; annotations.
+coverage.py        the values that axes get, and the elements that accesses touch.
+scopes.py          the accesses of a scope, and what a block that moves must keep.
+inline.py          compute_inline, reverse_compute_inline.
+moves.py           compute_at, reverse_compute_at.
+caching.py         cache_read, cache_write.
+reductions.py      decompose_reduction.
 trace.py           the steps as data.
 mistakes.py        what is said of a step that is refused.
 

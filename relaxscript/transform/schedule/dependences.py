@@ -17,9 +17,17 @@ from relaxscript.ir.tir import For
 from relaxscript.ir.walk import substitute
 
 from .accesses import LoopAccess
-from .tree import in_loop
+from .tree import FunctionTree, in_loop
 
-__all__ = ["Dependence", "carried_by", "carried_within", "dependences", "order_violation"]
+__all__ = [
+    "Dependence",
+    "carried_by",
+    "carried_within",
+    "dependence",
+    "dependences",
+    "order_violation",
+    "runs_before",
+]
 
 Signs = frozenset[str]
 _ALL = frozenset("<=>")
@@ -53,12 +61,13 @@ def dependences(accesses: Sequence[LoopAccess], facts: Facts) -> Iterator[Depend
             continue
         for a, b in itertools.combinations_with_replacement(group, 2):
             if a.is_write or b.is_write:
-                found = _dependence(a, b, facts)
+                found = dependence(a, b, facts)
                 if found is not None:
                     yield found
 
 
-def _dependence(a: LoopAccess, b: LoopAccess, facts: Facts) -> Dependence | None:
+def dependence(a: LoopAccess, b: LoopAccess, facts: Facts) -> Dependence | None:
+    """The dependence of two accesses, at least one of which writes; None where there is none."""
     common = tuple(x for x, y in zip(a.loops, b.loops) if x is y)
     renamed = {loop.loop_var: Var(loop.loop_var.name, loop.loop_var.dtype) for loop in b.loops}
 
@@ -129,3 +138,16 @@ def carried_within(found: Dependence, outer: Sequence[For], loop: For) -> bool:
     """True if iterations of a loop may share an element while those of loops around are equal."""
     same = all("=" in found.signs[found.loops.index(other)] for other in outer)
     return same and carried_by(found, loop)
+
+
+def runs_before(a: LoopAccess, b: LoopAccess, tree: FunctionTree, facts: Facts) -> bool:
+    """True if no element is touched by `b` and then by `a`: all that `a` does with it is before."""
+    found = dependence(a, b, facts)
+    if found is None:
+        return True
+    for sign in found.signs:
+        if ">" in sign:
+            return False
+        if "=" not in sign:
+            return True
+    return tree.order[id(a.statement)] < tree.order[id(b.statement)]

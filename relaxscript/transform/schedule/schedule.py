@@ -26,9 +26,9 @@ from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, as_prim
-from relaxscript.ir.tir import Block, BlockRealize, For, ForKind, PrimFunc
+from relaxscript.ir.tir import Block, BlockRealize, Buffer, For, ForKind, PrimFunc
 
-from . import loop_kinds, loops as loop_steps, relations
+from . import caching, inline, loop_kinds, loops as loop_steps, moves, reductions, relations
 from .mistakes import ScheduleError, refuse
 from .program import ScheduledModule
 from .random_variables import BlockRV, LoopRV
@@ -62,6 +62,12 @@ def _step(method: F) -> F:
             for name, value in arguments.items():
                 if isinstance(value, str) and name in ("block", "block_or_loop"):
                     arguments[name] = self.get_block(value)
+                elif isinstance(value, Buffer):
+                    arguments[name] = value.name
+                elif name == "consumer_blocks" and isinstance(value, (list, tuple)):
+                    arguments[name] = [
+                        self.get_block(user) if isinstance(user, str) else user for user in value
+                    ]
             spread = [x for name in several for x in arguments[name]]
             named = {n: v for n, v in arguments.items() if n not in several}
             found = method(self, *spread, **named)
@@ -302,6 +308,105 @@ class Schedule:
         function, node, tree = self._loop(loop)
         self.program.change(function, loop_kinds.bind(tree, node, thread_axis))
 
+    # ------------------------------------------------------------ blocks that move
+
+    @_step
+    def compute_inline(self, block: BlockRV | str) -> None:
+        """Write what an elementwise block computes where it is read; the block goes away.
+
+        A[vi] = X[vi] + 1.0
+        B[vi] = A[vi] * 2.0        →        B[vi] = (X[vi] + 1.0) * 2.0
+        """
+        function, node, tree = self._block(block)
+        self.program.change(function, inline.compute_inline(tree, node))
+
+    @_step
+    def reverse_compute_inline(self, block: BlockRV | str) -> None:
+        """Compute an elementwise block in the one block that it reads; the block goes away."""
+        function, node, tree = self._block(block)
+        self.program.change(function, inline.reverse_compute_inline(tree, node))
+
+    @_step
+    def compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False,
+        index: int = -1,
+    ) -> None:  # fmt: skip
+        """Move a block into a loop of its consumers; each iteration computes what it reads.
+
+            for i in range(64):                for i in range(64):
+                A[i] = X[i] + 1.0        →         A[i] = X[i] + 1.0
+            for i in range(64):                    B[i] = A[i] * 2.0
+                B[i] = A[i] * 2.0
+
+        For `index` -1 the block is put as late as is right, for -2 as early. Other numbers are
+        those of the statement that comes after it. Loops of one iteration are left out unless
+        `preserve_unit_loops` is set.
+        """
+        function, node, tree = self._block(block)
+        target = self._loop_of(function, loop)
+        made = moves.compute_at(tree, node, target, preserve_unit_loops, index)
+        self.program.change(function, made)
+
+    @_step
+    def reverse_compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False,
+        index: int = -1,
+    ) -> None:  # fmt: skip
+        """Move a block into a loop of its producers; each iteration uses what it has computed.
+
+        The parameters are those of `compute_at`.
+        """
+        function, node, tree = self._block(block)
+        target = self._loop_of(function, loop)
+        made = moves.reverse_compute_at(tree, node, target, preserve_unit_loops, index)
+        self.program.change(function, made)
+
+    @_step
+    def cache_read(
+        self, block: BlockRV | str, read_buffer_index: int | str | Buffer, storage_scope: str,
+        consumer_blocks: Sequence[BlockRV | str] | None = None,
+    ) -> BlockRV:  # fmt: skip
+        """Copy a buffer that a block reads before it is read, and give the block that copies.
+
+        The buffer is given by its number among those that are read, or by its name.
+        `consumer_blocks` read the copy; without them all blocks of the scope do.
+        """
+        function, node, tree = self._block(block)
+        users = [self._block(user)[1] for user in consumer_blocks or ()]
+        change, made = caching.cache_read(tree, node, read_buffer_index, storage_scope, users)
+        self.program.change(function, change)
+        return self.program.new_block(function, made)
+
+    @_step
+    def cache_write(
+        self, block: BlockRV | str, write_buffer_index: int | str | Buffer, storage_scope: str,
+        consumer_blocks: Sequence[BlockRV | str] | None = None,
+    ) -> BlockRV:  # fmt: skip
+        """Let a block write another buffer, and give the block that copies it after.
+
+        `consumer_blocks` read the other buffer; without them they read the copy.
+        """
+        function, node, tree = self._block(block)
+        users = [self._block(user)[1] for user in consumer_blocks or ()]
+        change, made = caching.cache_write(tree, node, write_buffer_index, storage_scope, users)
+        self.program.change(function, change)
+        return self.program.new_block(function, made)
+
+    @_step
+    def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
+        """Begin a sum in a block of its own, in loops before `loop`, and give that block.
+
+        for i, k in T.grid(8, 16):            for i in range(8):
+            with T.block("b"):                    with T.block("b_init"): ...
+                with T.init(): ...        →       for k in range(16):
+                ...                                   with T.block("b_update"): ...
+        """
+        function, node, tree = self._block(block)
+        target = self._loop_of(function, loop)
+        change, made = reductions.decompose_reduction(tree, node, target)
+        self.program.change(function, change)
+        return self.program.new_block(function, made)
+
     # ------------------------------------------------------------ annotations
 
     @_step
@@ -337,6 +442,13 @@ class Schedule:
             )  # fmt: skip
         function, node = self.program.loop(loop)
         return function, node, self.program.tree(function)
+
+    def _loop_of(self, function: str, loop: Any) -> For:
+        """A loop in a function."""
+        where, node, _ = self._loop(loop)
+        if where != function:
+            raise refuse("the loop and the block are of several functions", [(node, "the loop")])
+        return node
 
     def _either(self, target: Any) -> tuple[str, Any, FunctionTree]:
         return self._loop(target) if isinstance(target, LoopRV) else self._block(target)

@@ -6,12 +6,11 @@ which stay; blocks are followed from the node that was to the one that takes its
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from relaxscript.arith import Facts
 from relaxscript.ir import prim
-from relaxscript.ir.node import Node
 from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
 from relaxscript.ir.stmt_functor import parts_of_tir, rebuild_tir
 from relaxscript.ir.tir import (
@@ -69,25 +68,29 @@ class StatementMap:
 
     def substituted(self, stmt: Stmt, values: Substitution) -> Stmt:
         """A statement with variables replaced; its blocks are followed."""
+        return self.mapped(stmt, values.apply)
+
+    def mapped(
+        self, stmt: Stmt, scalar: Callable[[PrimExpr], PrimExpr] | None = None,
+        renewed: Callable[[Block, Block], Block] | None = None,
+    ) -> Stmt:  # fmt: skip
+        """A statement with the replacements so far, and scalars replaced by what a function gives.
+
+        `renewed` is asked for each block that changed, with the block as it was.
+        """
 
         def of(part: Stmt | PrimExpr) -> Stmt | PrimExpr:
             if isinstance(part, PrimExpr):
-                return values.apply(part)
-            made = rebuild_tir(part, of)
-            if isinstance(made, Block) and isinstance(part, Block):
-                if any(_mentions(region, values) for region in (*made.reads, *made.writes)):
-                    made = made.replace(
-                        reads=tuple(map(values.apply, made.reads)),
-                        writes=tuple(map(values.apply, made.writes)),
-                    )
+                return part if scalar is None else scalar(part)
+            if id(part) in self.statements:
+                return self.statements[id(part)]
+            made = _without_nothing(part, rebuild_tir(part, of))
+            if made is not part and isinstance(made, Block) and isinstance(part, Block):
+                made = made if renewed is None else renewed(part, made)
                 self.follow(part, made)
             return made
 
         return of(stmt)  # type: ignore[return-value]
-
-
-def _mentions(node: Node, values: Substitution) -> bool:
-    return any(isinstance(part, Var) and values.get(part) is not None for part in walk(node))
 
 
 class FunctionTree:

@@ -11,10 +11,11 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import structural_equal
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.tir import For, ForKind, PrimFunc
 from relaxscript.script import from_source, tir as T
 from relaxscript.tir import Schedule, ScheduleError
 from relaxscript.tir.analysis import verify_well_formed
+from relaxscript.tir.stmt_functor import ir_transform, substitute
 
 
 @T.prim_func
@@ -99,15 +100,33 @@ def check(func: PrimFunc, sch: Schedule, sizes: Sequence[int] = (5, 8)) -> PrimF
     made = sch.mod["main"]
     verify_well_formed(made)
     assert structural_equal(from_source(sch.mod.script()), sch.mod)
+    turned, native = in_another_order(made), compile_prim_func(made)
     for n in sizes:
         expected = results(lambda *args: evaluate(func, args), func, n=n)
-        for run in (lambda *args: evaluate(made, args), compile_prim_func(made)):
-            for a, b in zip(results(run, func, n=n), expected, strict=True):
+        for found in (
+            results(lambda *args: evaluate(made, args), func, n=n),
+            results(lambda *args: evaluate(turned, args), func, n=n),
+            results(native, func, n=n),
+        ):
+            for a, b in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(a, b)
     again = Schedule(func)
     sch.trace.apply_to_schedule(again)
     assert structural_equal(again.mod, sch.mod)
     return made
+
+
+def in_another_order(func: PrimFunc) -> PrimFunc:
+    """The function with loops whose iterations are independent run from their ends."""
+
+    def step(stmt: Any) -> Any:
+        if not isinstance(stmt, For) or stmt.kind in (ForKind.SERIAL, ForKind.UNROLLED):
+            return None
+        last = stmt.min + stmt.min + stmt.extent - 1
+        turned = substitute(stmt.body, {stmt.loop_var: last - stmt.loop_var})
+        return stmt.replace(body=turned, kind=ForKind.SERIAL, thread_binding=None)
+
+    return func.with_body(ir_transform(func.body, None, step))
 
 
 def refused(sch: Schedule, step: Any, *words: str) -> ScheduleError:
