@@ -5,6 +5,7 @@ program.py         the module that is scheduled, and names of its blocks and loo
 tree.py            where the statements of a function are, and others in their place.
 accesses.py        the elements that statements read and write.
 dependences.py     the iterations that must keep their order.
+independence.py    the loops whose iterations may run at the same time.
 relations.py       the blocks that write what others read.
 loops.py           split, fuse, reorder.
 loop_kinds.py      parallel, vectorize, unroll, bind; annotations.
@@ -14,6 +15,7 @@ inline.py          compute_inline, reverse_compute_inline.
 moves.py           compute_at, reverse_compute_at.
 caching.py         cache_read, cache_write.
 reductions.py      decompose_reduction.
+thread_loops.py    loops over threads that run on the CPU.
 trace.py           the steps as data.
 mistakes.py        what is said of a step that is refused.
 

@@ -29,7 +29,11 @@ from relaxscript.ir.walk import substitute, walk
 from .accesses import LoopAccess
 from .tree import in_loop
 
-__all__ = ["Box", "box_of", "conjuncts", "covers_axes"]
+__all__ = ["Box", "box_of", "conjuncts", "covers_axes", "filled"]
+
+
+# The least and the greatest index along each axis of a buffer, or value of each axis.
+Box = list[tuple[PrimExpr, PrimExpr]]
 
 
 def conjuncts(condition: PrimExpr) -> Iterator[PrimExpr]:
@@ -54,35 +58,49 @@ class _Iterations(NamedTuple):
 
 def covers_axes(realize: BlockRealize, loops: Sequence[For], facts: Facts) -> bool:
     """True if a block in some loops is proved to run for all values of its axes, once for each."""
+    box = filled(realize, loops, facts)
+    if box is None:
+        return False
+    running = facts
+    for loop in loops:
+        running = in_loop(running, loop.loop_var, loop.min, loop.extent)
+    for condition in conjuncts(realize.predicate):
+        running = running.with_condition(condition)
+    for axis, value, (low, high) in zip(realize.block.iter_vars, realize.iter_values, box):
+        assert axis.dom is not None
+        start, end = axis.dom.min, axis.dom.min + axis.dom.extent
+        wanted = (low <= start, end <= high + 1)
+        if not all(prove(condition, facts) is YES for condition in wanted):
+            return False
+        if not all(prove(c, running) is YES for c in (value >= start, value < end)):
+            return False
+    return True
+
+
+def filled(realize: BlockRealize, loops: Sequence[For], facts: Facts) -> Box | None:
+    """The ends between which each axis has all values while loops run, each once.
+
+    Conditions leave out only what is outside of the domains. None where that is not known.
+    """
     found = _of(realize, loops, facts)
     known = facts
     for var, extent in found.loops:
         known = in_loop(known, var, const(0, var.dtype), extent)
     domains = [axis.dom for axis in realize.block.iter_vars if axis.dom is not None]
     if len(domains) < len(found.values) or not _is_injective(found, known):
-        return False
-    running, inside = known, known
-    for condition in found.conditions:
-        running = running.with_condition(condition)
-    spans = []
+        return None
+    box: Box = []
     for value, domain in zip(found.values, domains):
         ends = _ends(value, found, facts)
         if ends is None:
-            return False
-        limits = (prim.GE(value, domain.min), prim.LT(value, domain.min + domain.extent))
-        # The values fill what is between their ends, which holds the domain.
-        around = (ends[0] <= domain.min, domain.min + domain.extent <= ends[1] + 1)
-        if not all(prove(limit, running) is YES for limit in limits):
-            return False
-        if not all(prove(end, facts) is YES for end in around):
-            return False
-        for limit in limits:
-            inside = inside.with_condition(limit)
-        spans.append(simplify(ends[1] - ends[0] + 1, facts))
+            return None
+        box.append(ends)
+        known = known.with_condition(value >= domain.min)
+        known = known.with_condition(value < domain.min + domain.extent)
+    spans = _product([simplify(high - low + 1, facts) for low, high in box])
     count = _product([extent for _, extent in found.loops])
-    return prove_equal(count, _product(spans), facts) is YES and all(
-        prove(condition, inside) is YES for condition in found.conditions
-    )
+    whole = prove_equal(count, spans, facts) is YES
+    return box if whole and all(prove(c, known) is YES for c in found.conditions) else None
 
 
 def _ends(value: PrimExpr, found: _Iterations, facts: Facts) -> tuple[PrimExpr, PrimExpr] | None:
@@ -175,9 +193,6 @@ def _limited(found: _Iterations, facts: Facts) -> _Iterations:
 
 
 # ---------------------------------------------------------------- elements of accesses
-
-# The least and the greatest index along each axis of a buffer.
-Box = list[tuple[PrimExpr, PrimExpr]]
 
 
 def box_of(

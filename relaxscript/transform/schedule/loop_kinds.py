@@ -11,8 +11,7 @@ from relaxscript.ir.tir import Block, For, ForKind, IterVar
 from relaxscript.ir.walk import walk
 from relaxscript.tir_builder.thread import THREADS
 
-from .accesses import accesses_in
-from .dependences import carried_by, dependences
+from .independence import shared_elements
 from .loops import places_of, told
 from .mistakes import refuse
 from .tree import Change, FunctionTree, StatementMap
@@ -56,17 +55,17 @@ def _thread_of(loop: For) -> str | None:
     return None if loop.thread_binding is None else loop.thread_binding.thread_tag
 
 
-def _check_independent(tree: FunctionTree, loop: For, what: str, accumulates: bool) -> None:
+def _check_independent(tree: FunctionTree, loop: For, what: str, sums: bool) -> None:
     """Refuse unless each iteration of a loop may run without the others."""
-    for found in dependences(accesses_in(loop), tree.facts_at(loop)):
-        if (accumulates and found.is_accumulation) or not carried_by(found, loop):
-            continue
-        sums = found.is_accumulation
+    found = shared_elements(tree, loop, sums)
+    if found is not None:
         raise refuse(
             f"the iterations of the loop `{loop.loop_var.name}` depend on each other, so it cannot "
             f"{what}: {told(found)}",
             [*places_of(found), (loop, f"the loop `{loop.loop_var.name}`")],
-            "split the loop, and give each part an accumulator of its own" if sums else None,
+            "split the loop, and give each part an accumulator of its own"
+            if found.is_accumulation
+            else None,
         )  # fmt: skip
 
 

@@ -27,8 +27,12 @@ class ScheduleError(DiagnosticError):
 
 
 def _place_of(node: Node) -> Span | None:
-    """The variable of a loop, which stands for it where all of the loop would be many lines."""
-    return (node.loop_var.span or node.span) if isinstance(node, For) else node.span
+    """The variable of a loop, and the first line of what has many."""
+    span = (node.loop_var.span or node.span) if isinstance(node, For) else node.span
+    if span is None or span.end_line == span.line:
+        return span
+    end = len(span.source.line(span.line).rstrip()) + 1
+    return Span(span.source, span.line, span.column, span.line, end)
 
 
 def refuse(message: str, places: Iterable[Place] = (), help: str | None = None) -> ScheduleError:

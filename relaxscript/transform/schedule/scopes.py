@@ -21,7 +21,8 @@ from relaxscript.ir.walk import walk
 
 from .accesses import LoopAccess, accesses_in
 from .coverage import covers_axes
-from .dependences import carried_by, dependences, runs_before
+from .dependences import runs_before
+from .independence import shared_elements
 from .loops import places_of, told
 from .mistakes import refuse
 from .tree import FunctionTree
@@ -97,15 +98,14 @@ def check_parallel(tree: FunctionTree, realize: BlockRealize) -> None:
     for loop in tree.loops_of(realize):
         if loop.kind not in (ForKind.PARALLEL, ForKind.VECTORIZED, ForKind.THREAD_BINDING):
             continue
-        for found in dependences(accesses_in(loop), tree.facts_at(loop)):
-            summed = found.is_accumulation and loop.kind == ForKind.THREAD_BINDING
-            if not summed and carried_by(found, loop):
-                raise refuse(
-                    f"the iterations of the loop `{loop.loop_var.name}`, which is {loop.kind}, "
-                    f"would not be independent: {told(found)}",
-                    [*places_of(found), (loop, f"is {loop.kind}")],
-                    "take this step before the loop is made so",
-                )  # fmt: skip
+        found = shared_elements(tree, loop, loop.kind == ForKind.THREAD_BINDING)
+        if found is not None:
+            raise refuse(
+                f"the iterations of the loop `{loop.loop_var.name}`, which is {loop.kind}, would "
+                f"not be independent: {told(found)}",
+                [*places_of(found), (loop, f"is {loop.kind}")],
+                "take this step before the loop is made so",
+            )  # fmt: skip
 
 
 # ---------------------------------------------------------------- what blocks are

@@ -5,10 +5,9 @@ from __future__ import annotations
 from relaxscript.errors import Diagnostic, Label
 from relaxscript.ir.tir import For, PrimFunc
 
-from .accesses import accesses_in
-from .dependences import carried_by, dependences
+from .independence import shared_elements
 from .loops import places_of, told
-from .tree import FunctionTree, size_facts
+from .tree import FunctionTree
 
 __all__ = ["shared_by_threads"]
 
@@ -19,15 +18,15 @@ def shared_by_threads(func: PrimFunc, loop: For) -> Diagnostic | None:
     A sum that all of them add to is the same in that order.
     """
     tree = FunctionTree(func)
-    known = tree.loops.get(loop.loop_var) is loop
-    facts = tree.facts_at(loop) if known else size_facts(func)
-    for found in dependences(accesses_in(loop), facts):
-        if not found.is_accumulation and carried_by(found, loop):
-            labels = tuple(Label(node.span, text) for node, text in places_of(found) if node.span)
-            return Diagnostic(
-                "RX0505",
-                "a loop over the threads of a GPU cannot run on the CPU where they exchange "
-                f"elements: {told(found)}",
-                loop.span, labels, help="loop over `T.serial(...)` as the steps of one thread",
-            )  # fmt: skip
-    return None
+    if tree.loops.get(loop.loop_var) is not loop:
+        tree = FunctionTree(func.with_body(loop))
+    found = shared_elements(tree, loop, True)
+    if found is None:
+        return None
+    labels = tuple(Label(node.span, text) for node, text in places_of(found) if node.span)
+    return Diagnostic(
+        "RX0505",
+        "a loop over the threads of a GPU cannot run on the CPU where they exchange elements: "
+        f"{told(found)}",
+        loop.span, labels, help="loop over `T.serial(...)` as the steps of one thread",
+    )  # fmt: skip

@@ -152,9 +152,12 @@ def random_step(sch: Schedule, rng: random.Random) -> str | None:
     blocks = sch.get_child_blocks(sch.get_block("root"))
     block = rng.choice(blocks)
     loops = sch.get_loops(block)
-    others = [loop for other in blocks for loop in sch.get_loops(other)]
-    if not loops or not others:
+    if not loops:
         return None
+    before, after = (
+        [loop for other in found for loop in sch.get_loops(other)] or loops
+        for found in (sch.get_producers(block), sch.get_consumers(block))
+    )
     loop = rng.choice(loops)
     some = rng.sample(loops, rng.randint(1, len(loops)))
     factors = rng.choice([[None, 2], [None, 3], [2, None], [None, 4, 2], [2, 3], [None, 1]])
@@ -170,10 +173,10 @@ def random_step(sch: Schedule, rng: random.Random) -> str | None:
         "compute_inline": lambda: sch.compute_inline(block),
         "reverse_compute_inline": lambda: sch.reverse_compute_inline(block),
         "compute_at": lambda: sch.compute_at(
-            block, rng.choice(others), rng.random() < 0.5, rng.choice([-1, -2])
+            block, rng.choice(after), rng.random() < 0.5, rng.choice([-1, -2])
         ),
         "reverse_compute_at": lambda: sch.reverse_compute_at(
-            block, rng.choice(others), rng.random() < 0.5, rng.choice([-1, -2])
+            block, rng.choice(before), rng.random() < 0.5, rng.choice([-1, -2])
         ),
         "cache_read": lambda: sch.cache_read(block, 0, "global"),
         "cache_write": lambda: sch.cache_write(block, 0, "local"),
@@ -181,11 +184,11 @@ def random_step(sch: Schedule, rng: random.Random) -> str | None:
     }
     often = ["split", "reorder", "compute_at", "reverse_compute_at"]
     name = rng.choice([*steps, *often])
-    before, written = sch.mod["main"], str(sch.trace)
+    program, written = sch.mod["main"], str(sch.trace)
     try:
         steps[name]()
     except ScheduleError:
-        assert sch.mod["main"] is before
+        assert sch.mod["main"] is program
         assert str(sch.trace) == written
         return None
     return name

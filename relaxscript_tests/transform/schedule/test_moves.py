@@ -29,11 +29,27 @@ def test_a_producer_of_a_window_computes_some_elements_again():
     text = body_of(check(stencil, sch))
     assert "for ax0 in range(5):" in text
     assert "T.where(i_0 * 3 + ax0 < 10)" in text
-    refused(sch, lambda: sch.parallel(outer), "they share elements of `A`", "block `A` writes `A`")
+    sch.parallel(outer)
+    check(stencil, sch)
 
 
-def test_a_loop_that_is_parallel_takes_in_no_producer_whose_elements_its_iterations_share():
-    sch = Schedule(stencil)
+@T.prim_func
+def smooth(X: T.Buffer((10, 3), "float32"), Y: T.Buffer((8,), "float32")):
+    A = T.alloc_buffer((10,), "float32")
+    for i, k in T.grid(10, 3):
+        with T.block("A"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                A[vi] = T.float32(0)
+            A[vi] = A[vi] + X[vi, vk]
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = A[vi] + A[vi + 2]
+
+
+def test_a_loop_that_is_parallel_takes_in_no_sums_that_its_iterations_share():
+    sch = Schedule(smooth)
     (i,) = sch.get_loops("B")
     outer, _ = sch.split(i, [None, 3])
     sch.parallel(outer)
@@ -42,6 +58,42 @@ def test_a_loop_that_is_parallel_takes_in_no_producer_whose_elements_its_iterati
         "the iterations of the loop `i_0`, which is parallel, would not be independent",
         "take this step before the loop is made so",
     )  # fmt: skip
+    serial = Schedule(smooth)
+    (i,) = serial.get_loops("B")
+    serial.compute_at("A", i)
+    check(smooth, serial)
+
+
+def test_iterations_that_use_what_others_compute_are_not_parallel():
+    @T.prim_func
+    def turns(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+        A = T.alloc_buffer((8,))
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = X[vi]
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                Y[vi] = A[T.max(vi - 1, 0)]
+
+    sch = Schedule(turns)
+    (i,) = sch.get_loops("A")
+    refused(sch, lambda: sch.parallel(i), "they share elements of `A`", "block `B` reads `A`")
+
+    @T.prim_func
+    def same(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+        A = T.alloc_buffer((1,))
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[0] = X[vi]
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                Y[vi] = A[0]
+
+    sch = Schedule(same)
+    (i,) = sch.get_loops("A")
+    refused(sch, lambda: sch.vectorize(i), "they share elements of `A`")
 
 
 def test_a_consumer_uses_what_an_iteration_has_computed():

@@ -44,7 +44,7 @@ def test_the_matmul_of_every_course():
     sch.reorder(i_0, j_0, k_0, i_1, k_1, j_1)
     written = sch.cache_write(block, 0, "global")
     sch.reverse_compute_at(written, j_0)
-    packed = sch.cache_read(block, 0, "global")
+    packed = sch.cache_read(block, 1, "global")
     sch.compute_at(packed, k_0)
     init = sch.decompose_reduction(block, k_0)
     sch.vectorize(j_1)
