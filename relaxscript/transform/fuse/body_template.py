@@ -16,6 +16,7 @@ from relaxscript.ir.prim import Call, IntImm, PrimExpr, Var
 from relaxscript.ir.relax import Attrs, GlobalVar
 from relaxscript.ir.tir import Block, BlockRealize, Buffer, Range, Stmt
 from relaxscript.ir.walk import children
+from relaxscript.semantics.vector_math import has_definition, has_vector_math
 
 from .tir_calls import TIRSignature
 
@@ -45,7 +46,8 @@ class BodyTemplate:
     """The statements of a PrimFunc, and how to write them again.
 
     `mentioned` are the functions of the module that they call; `returns` is whether they end the
-    function, `is_noalias` whether its buffers are promised to be different memory.
+    function, `is_noalias` whether its buffers are promised to be different memory. `vector_math` is
+    whether the functions that they call are those of vector math, None where they call none.
     """
 
     def __init__(
@@ -61,6 +63,9 @@ class BodyTemplate:
         given: list[Node] = [*buffers, *[buffer.data for buffer in buffers], *self._sizes]
         self._places = {id(node): place for place, node in enumerate(given)}
         order = self._order([*allocated, body])
+        self.vector_math: bool | None = None
+        if any(isinstance(n, Call) and has_definition(n) for n in order):
+            self.vector_math = has_vector_math(signature.func)
         blocks = [n for n in order if isinstance(n, Block)]
         self.has_blocks = bool(blocks)
         named: list[Block | Buffer] = [*blocks, *allocated]

@@ -35,6 +35,7 @@ from relaxscript.ir.tir import (
 )
 from relaxscript.op.results import NEW
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
+from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.tir_builder import Opener, TIRBuilder
 
 from .body_template import BodyTemplate, body_template
@@ -82,6 +83,9 @@ class JoinedFunctions:
             if template is None:
                 return None
             templates.append(template)
+        # One function has one exp, so functions with different ones stay apart.
+        if len({template.vector_math for template in templates} - {None}) > 1:
+            return None
         # The memory between two calls is not zero before it is written.
         for cell in flow.made:
             if not self._fills_cell(cell) and cell not in flow.results:
@@ -131,6 +135,8 @@ class JoinedFunctions:
         builder.has_blocks |= any(template.has_blocks for template in templates)
         if all(template.is_noalias for template in templates):
             builder.func_attr({"tir.noalias": True})
+        if any(template.vector_math for template in templates):
+            builder.func_attr({VECTOR_MATH: True})
         builder.span = func.span
         return Joined(
             builder.finish(),

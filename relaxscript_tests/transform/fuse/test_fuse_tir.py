@@ -82,6 +82,57 @@ class M:
     )
 
 
+def exps(*attributes: str) -> str:
+    """A module whose function calls two PrimFuncs, each with attributes of its own."""
+    functions = "".join(
+        f"""
+    @T.prim_func(private=True)
+    def exp{k}(x: T.Buffer((8,), "float32"), y: T.Buffer((8,), "float32")):
+        {line}
+        for i in range(8):
+            with T.block("y"):
+                vi = T.axis.spatial(8, i)
+                y[vi] = {"T.exp(x[vi])" if "sum" not in line else "x[vi] + x[vi]"}
+"""
+        for k, line in enumerate(attributes)
+    )
+    return f"""{functions}
+    @R.function(private=True)
+    def fused(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
+        R.func_attr({{"Primitive": True}})
+        cls = M
+        with R.dataflow():
+            a = R.call_tir(cls.exp0, (x,), out_sinfo=R.Tensor((8,), "float32"))
+            b = R.call_tir(cls.exp1, (a,), out_sinfo=R.Tensor((8,), "float32"))
+            R.output(b)
+        return b
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")):
+        cls = M
+        y = cls.fused(x)
+        return y
+"""
+
+
+OURS = 'T.func_attr({"tir.vector_math": True})'
+
+
+@pytest.mark.parametrize("attributes", [(OURS, OURS), (OURS, 'T.func_attr({"sum": 1})')])
+def test_functions_with_vector_math_become_one_with_it(attributes):
+    before = module(exps(*attributes))
+    made = fuse(exps(*attributes))
+    (function,) = [f for f in made.functions.values() if isinstance(f, PrimFunc)]
+    assert function.attrs is not None
+    assert function.attrs["tir.vector_math"] == 1
+    check_same_results(made, before, np.linspace(-1, 1, 8, dtype="float32"))
+
+
+def test_functions_with_different_math_stay_apart():
+    made = fuse(exps(OURS, "T.evaluate(0)"))
+    assert isinstance(made["fused"], Function)
+
+
 def test_blocks_and_buffers_have_names_of_their_own():
     function = fuse_operators("""
             a = R.nn.softmax(x)
