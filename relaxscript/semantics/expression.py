@@ -207,6 +207,8 @@ def compile_let(
 
 def compile_vector(cx: ExpressionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffle) -> Run:
     match e:
+        case prim.Ramp(base, _, 1) | prim.Broadcast(base, 1):
+            return compile_expr(cx, base)
         case prim.Ramp(base, stride, lanes):
             fit = scalar.wrapping(e.dtype.element)
             steps = range(lanes)

@@ -9,6 +9,7 @@ fuse/         what is computed together becomes one function.
 byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
+default_schedule/  how loops are arranged where nobody says it.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
 pipeline.py   which rows of passes have names.
@@ -24,6 +25,7 @@ from .byoc.merge_composite_functions import MergeCompositeFunctions
 from .byoc.nest_matcher import MatchResult
 from .byoc.run_codegen import RunCodegen
 from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
+from .default_schedule.apply_default_schedule import ApplyDefaultSchedule
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
@@ -88,7 +90,8 @@ if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
     from relaxscript.errors.not_built import of_transform as __getattr__  # noqa: F401
 
 __all__ = [
-    "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyPassToFunction", "AttachExternModules",
+    "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyDefaultSchedule", "ApplyPassToFunction",
+    "AttachExternModules",
     "AttachGlobalSymbol", "BindParams", "BindSymbolicVars", "BundleModelParams",
     "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",

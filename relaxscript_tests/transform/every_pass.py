@@ -126,6 +126,11 @@ def fused(seed: int) -> IRModule:
     return transform.FuseOps()(fusable_module(seed))
 
 
+def fused_loops(seed: int) -> IRModule:
+    """The same, what was fused being loops."""
+    return transform.FuseTIR()(fused(seed))
+
+
 def composites(seed: int) -> IRModule:
     """A random module in which calls are functions for two code generators."""
 
@@ -358,6 +363,10 @@ def sorted_bindings(order: str, direction: str) -> Make:
 
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
+    "ApplyDefaultSchedule": [
+        Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
+        Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),
+    ],
     "ApplyPassToFunction": [
         Case("legalize", lambda mod, inputs: on_functions(transform.LegalizeOps(), "main")),
         Case("remove", lambda mod, inputs: on_functions(transform.DeadCodeElimination(), ".*_0")),

@@ -258,6 +258,8 @@ def to_float(cx: FunctionContext, x: Value, source: DataType, target: DataType) 
 def emit_vector(cx: FunctionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffle) -> Value:
     asm = cx.asm
     match e:
+        case prim.Ramp(base, _, 1):
+            return emit(cx, base)
         case prim.Ramp(base, stride, lanes):
             first, step = asm.splat(emit(cx, base), lanes), asm.splat(emit(cx, stride), lanes)
             flag = no_wrap_flag(cx, e)

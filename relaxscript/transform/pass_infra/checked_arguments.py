@@ -93,9 +93,13 @@ def _misfit(
         bound = signature.bind(args, kwargs)
     except ArgumentError as error:
         return error.message, error.help
-    for name, default, *_ in signature.formals:
-        value, wanted = bound[name], annotations.get(name, Any)
-        if value is not default and not _fits(value, wanted, name not in own):
+    for formal in signature.formals:
+        name, wanted = formal.name, annotations.get(formal.name, Any)
+        if formal.rest:
+            # The annotation is that of each of them.
+            wanted = Sequence[wanted] if formal.rest == "*" else Mapping[str, wanted]  # type: ignore[valid-type]
+        value = bound[name]
+        if value is not formal.default and not _fits(value, wanted, name not in own):
             message = f"`{name}` of `{signature.callee}` is {_noun(wanted)}, not {_shown(value)}"
             return message, f"write `{value.__name__}()`" if _is_class_of(value, wanted) else None
     return None

@@ -27,7 +27,7 @@ from .lower_init_block import with_init_in_body
 from .memory_access import is_total
 from .rewriter import StatementRewriter
 
-__all__ = ["ConvertBlocksToOpaque", "LowerOpaqueBlock"]
+__all__ = ["ConvertBlocksToOpaque", "LowerOpaqueBlock", "is_true"]
 
 
 class ConvertBlocksToOpaque(PrimFuncPass):
@@ -71,7 +71,7 @@ class _AxesRemover(StatementRewriter[None]):
         made: Stmt = stmt.replace(iter_values=(), predicate=const(True), block=block)
         for var, value in reversed(computed):
             made = LetStmt(var, value, made)
-        return made if _is_true(stmt.predicate) else IfThenElse(stmt.predicate, made)
+        return made if is_true(stmt.predicate) else IfThenElse(stmt.predicate, made)
 
 
 def _is_arithmetic(e: PrimExpr) -> bool:
@@ -81,7 +81,8 @@ def _is_arithmetic(e: PrimExpr) -> bool:
     return all(is_total(part) and not isinstance(part, Call) for part in parts)
 
 
-def _is_true(condition: PrimExpr) -> bool:
+def is_true(condition: PrimExpr) -> bool:
+    """True for the predicate of a block that always runs."""
     return isinstance(condition, IntImm) and bool(condition.value)
 
 
@@ -117,7 +118,7 @@ class _BlockRemover(StatementRewriter[bool]):
         match stmt:
             case BlockRealize(block=block) if _is_opaque(block):
                 made = _opened(block)
-                return made if _is_true(stmt.predicate) else IfThenElse(stmt.predicate, made)
+                return made if is_true(stmt.predicate) else IfThenElse(stmt.predicate, made)
             case Block() if not context and _is_opaque(stmt):
                 return _opened(stmt)
             case For(kind=ForKind.SERIAL, extent=IntImm(value=1)) if not stmt.annotations:

@@ -19,13 +19,13 @@ from relaxscript.ir.prim import (
     Sub,
     Var,
 )
-from relaxscript.ir.tir import Allocate, AllocateConst, Block, Buffer, PrimFunc
+from relaxscript.ir.tir import Allocate, AllocateConst, Block, Buffer, PrimFunc, Stmt
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar
 
 from .known_facts import in_int64
 
-__all__ = ["ElementAccess", "Memories", "is_total"]
+__all__ = ["ElementAccess", "Memories", "has_noalias", "is_total"]
 
 
 class ElementAccess(NamedTuple):
@@ -36,14 +36,19 @@ class ElementAccess(NamedTuple):
     is_write: bool = False
 
 
-class Memories:
-    """The memory behind the buffers of a function, as far as it is known."""
+def has_noalias(func: PrimFunc) -> bool:
+    """True if a function says that its buffers share no memory."""
+    return func.attrs is not None and bool(func.attrs.get("tir.noalias"))
 
-    def __init__(self, func: PrimFunc) -> None:
-        self.are_apart = func.attrs is not None and bool(func.attrs.get("tir.noalias"))
+
+class Memories:
+    """The memory behind the buffers of a function with some body, as far as it is known."""
+
+    def __init__(self, func: PrimFunc, body: Stmt) -> None:
+        self.are_apart = has_noalias(func)
         # The pointers to memory that the function itself makes.
         self.own: set[Var] = set()
-        for node in walk(func.body):
+        for node in walk(body):
             match node:
                 case Allocate(buffer_var=var) | AllocateConst(buffer_var=var):
                     self.own.add(var)

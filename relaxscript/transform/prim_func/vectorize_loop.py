@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relaxscript.arith import Facts
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
@@ -41,13 +43,14 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.ir.walk import walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .known_facts import RewriterWithFacts, sizes_of
 from .memory_access import ElementAccess, Memories, is_total
 
-__all__ = ["VectorizeLoop"]
+__all__ = ["VectorizeLoop", "never_fails", "with_vectors"]
 
 
 class VectorizeLoop(PrimFuncPass):
@@ -73,8 +76,15 @@ class VectorizeLoop(PrimFuncPass):
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if self.enable_vectorize:
-            return func.replace(body=_Vectorizing(func).rewrite(func.body, Facts()))
+            return func.replace(body=_Vectorizing(func, func.body).rewrite(func.body, Facts()))
         return func.replace(body=_Serializing(sizes_of(func)).rewrite(func.body, Facts()))
+
+
+def with_vectors(func: PrimFunc, body: Stmt) -> Stmt | None:
+    """A body for a function with each vectorized loop by vectors; None where one has to stay."""
+    made = _Vectorizing(func, body).rewrite(body, Facts())
+    stay = any(isinstance(node, For) and node.kind == ForKind.VECTORIZED for node in walk(made))
+    return None if stay else made
 
 
 class _Serializing(RewriterWithFacts):
@@ -88,10 +98,62 @@ class _NoVector(Exception):
     """Something that has no form with vectors."""
 
 
+def _collect(
+    known: RewriterWithFacts, root: PrimExpr, facts: Facts, accesses: list[ElementAccess],
+    inner: set[Var],
+) -> None:  # fmt: skip
+    """Collect the loads of a scalar, and the variables that it defines.
+
+    Raises `_NoVector` where it may fail.
+    """
+    parts: list[PrimExpr] = []
+    post_order_visit(root, parts.append)
+    for e in parts:
+        match e:
+            case BufferLoad(buffer=buffer, indices=indices, predicate=None):
+                _require_inside(known, buffer, indices, facts)
+                accesses.append(ElementAccess(buffer, indices))
+            case Let(var=var):
+                inner.add(var)
+            case _ if e.dtype.lanes > 1 or not is_total(e):
+                raise _NoVector
+
+
+def _require_inside(
+    known: RewriterWithFacts, buffer: Buffer, indices: Sequence[PrimExpr], facts: Facts
+) -> None:
+    """Raise `_NoVector` unless an element is proved to lie in its buffer."""
+    pairs = zip(indices, buffer.shape, strict=True)
+    if not all(known.is_inside(index, extent, facts) for index, extent in pairs):
+        raise _NoVector
+
+
+class _NeverFailing(RewriterWithFacts):
+    """A walk that raises `_NoVector` where something may fail."""
+
+    def enter(self, stmt: Stmt, context: Facts) -> Stmt:
+        if isinstance(stmt, BufferStore):
+            _require_inside(self, stmt.buffer, stmt.indices, context)
+        return stmt
+
+    def scalar(self, e: PrimExpr, context: Facts) -> PrimExpr:
+        _collect(self, e, context, [], set())
+        return e
+
+
+def never_fails(func: PrimFunc, body: Stmt) -> bool:
+    """True if each index in a body for a function is proved inside, and no operation may fail."""
+    try:
+        _NeverFailing(sizes_of(func)).rewrite(body, Facts())
+    except _NoVector:
+        return False
+    return True
+
+
 class _Vectorizing(RewriterWithFacts):
-    def __init__(self, func: PrimFunc) -> None:
+    def __init__(self, func: PrimFunc, body: Stmt) -> None:
         super().__init__(sizes_of(func))
-        self.memories = Memories(func)
+        self.memories = Memories(func, body)
 
     def leave(self, stmt: Stmt, context: Facts) -> Stmt:
         match stmt:
@@ -112,7 +174,7 @@ class _Vectorizing(RewriterWithFacts):
             stmt, facts = stack.pop()
             scalars = [part for part in parts_of_tir(stmt) if isinstance(part, PrimExpr)]
             for part in scalars:
-                self._collect(part, facts, accesses, inner)
+                _collect(self, part, facts, accesses, inner)
             match stmt:
                 case For():
                     inner.add(stmt.loop_var)
@@ -120,7 +182,7 @@ class _Vectorizing(RewriterWithFacts):
                 case LetStmt(var=var):
                     inner.add(var)
                 case BufferStore(buffer=buffer, indices=indices, predicate=None):
-                    self._require_inside(buffer, indices, facts)
+                    _require_inside(self, buffer, indices, facts)
                     accesses.append(ElementAccess(buffer, indices, is_write=True))
                 case SeqStmt() | IfThenElse():
                     pass
@@ -128,28 +190,6 @@ class _Vectorizing(RewriterWithFacts):
                     raise _NoVector
             stack += [(part, facts) for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
         if not self.memories.are_independent(accesses, loop.loop_var, inner):
-            raise _NoVector
-
-    def _collect(
-        self, root: PrimExpr, facts: Facts, accesses: list[ElementAccess], inner: set[Var]
-    ) -> None:
-        """Collect the loads of a scalar, all of which is computed without failing."""
-        parts: list[PrimExpr] = []
-        post_order_visit(root, parts.append)
-        for e in parts:
-            match e:
-                case BufferLoad(buffer=buffer, indices=indices, predicate=None):
-                    self._require_inside(buffer, indices, facts)
-                    accesses.append(ElementAccess(buffer, indices))
-                case Let(var=var):
-                    inner.add(var)
-                case _ if e.dtype.lanes > 1 or not is_total(e):
-                    raise _NoVector
-
-    def _require_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...], facts: Facts) -> None:
-        """Raise `_NoVector` unless an element is proved to lie in its buffer."""
-        pairs = zip(indices, buffer.shape, strict=True)
-        if not all(self.is_inside(index, extent, facts) for index, extent in pairs):
             raise _NoVector
 
 

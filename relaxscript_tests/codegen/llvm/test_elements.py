@@ -12,7 +12,7 @@ from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import const
 from relaxscript.script import tir as T
-from relaxscript_tests.prim_funcs import both, prim_func, store
+from relaxscript_tests.prim_funcs import both, load, loop, prim_func, store
 
 
 @T.prim_func
@@ -186,6 +186,16 @@ def test_only_the_index_that_is_not_proved_is_checked():
 @T.prim_func
 def lanes(a: T.Buffer((6,), "float32"), d: T.int32, b: T.Buffer((6,), "float32")):
     b[d : d + 4] = a[d : d + 4]
+
+
+def test_a_vector_of_one_lane_is_a_scalar():
+    x, y = tir.Buffer("x", (4,)), tir.Buffer("y", (4,))
+    i = prim.Var("i", "int32")
+    one = prim.Ramp(i, const(3), 1)
+    both(
+        prim_func([x, y], loop(i, 4, store(y, prim.Broadcast(load(x, one), 1), one))),
+        [np.arange(4.0, dtype="f4"), np.zeros(4, "float32")],
+    )
 
 
 @pytest.mark.parametrize("d", [0, 2, 3, 5, 6, -1, -5, 2**31 - 1, -(2**31)])

@@ -55,14 +55,21 @@ every_pass = pytest.mark.parametrize("name", PASSES)
 
 
 def required(cls, besides=""):
-    parameters = signature(cls).parameters.values()
+    parameters = [p for p in signature(cls).parameters.values() if p.kind is not p.VAR_POSITIONAL]
     return {p.name: FITS[p.name] for p in parameters if p.default is p.empty and p.name != besides}
+
+
+def rest_of(cls):
+    """The name of the parameter that takes any number of arguments, if there is one."""
+    parameters = signature(cls).parameters.values()
+    return next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
 
 
 def refusal(cls, **given):
     """What is said of arguments; empty where they are taken."""
+    rest = rest_of(cls)
     try:
-        cls(**given)
+        cls(*([given.pop(rest)] if rest in given else []), **given)
     except DiagnosticError as error:
         return error.diagnostics[0].message
     except TypeError as error:
@@ -107,9 +114,10 @@ def test_a_parameter_that_there_is_not_and_an_argument_too_many_are_named(name):
     cls = PASSES[name]
     said = refusal(cls, **required(cls), strange=3)
     assert said == f"`{cls.__name__}` has no parameter `strange`"
-    with pytest.raises(
-        TypeError, match=f"`{cls.__name__}` takes [0-9]+ arguments?( by position)?, n"
-    ):
+    wrong = f"`{cls.__name__}` takes [0-9]+ arguments?( by position)?, n"
+    if rest_of(cls):
+        wrong = f"`{rest_of(cls)}` of `{cls.__name__}` is"
+    with pytest.raises(TypeError, match=wrong):
         cls(*[None] * 9)
 
 

@@ -1,0 +1,61 @@
+"""A schedule for each PrimFunc that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import PrimFuncPass
+
+from .elementwise import elementwise
+from .processor import Processor, this_processor
+
+__all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
+
+# A rule gives the function with its loops arranged, or None where it is for others.
+Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
+
+# The attribute by which a function says that its loops and vectors are what is to be run.
+SCHEDULE = "relaxscript.schedule"
+
+
+class ApplyDefaultSchedule(PrimFuncPass):
+    """Arrange the loops of each PrimFunc for the processor, by the first rule that fits.
+
+        for i in range(1024):               for i in range(128):
+            B[i] = T.exp(A[i])        →         B[T.Ramp(i * 8, 1, 8)] = T.exp(
+                                                    A[T.Ramp(i * 8, 1, 8)])
+
+    A rule is a function of a PrimFunc and the processor. It gives the function as it is to be run,
+    or None. Without rules these are `elementwise`, which is for elements that depend on no others.
+    What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
+    name of the rule; such functions are left as they are, and compiled as they are written. Their
+    `T.exp` and the like are those of `tir.vector_math`, within 4 units in the last place.
+
+    Source: TVM `dlight.ApplyDefaultSchedule`.
+    """
+
+    name = "ApplyDefaultSchedule"
+    # The bound of functions of `tir.vector_math`, in float32.
+    tolerance = 1e-6
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules: tuple[Rule, ...] = rules or (elementwise,)
+
+    def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
+        if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
+            return func
+        for rule in self.rules:
+            made = rule(func, this_processor())
+            if made is not None:
+                marks = {"tir.is_scheduled": True, VECTOR_MATH: True, SCHEDULE: _name_of(rule)}
+                scheduled: PrimFunc = made.with_attrs(marks)
+                return scheduled
+        return func
+
+
+def _name_of(rule: Rule) -> str:
+    return getattr(rule, "__name__", type(rule).__name__)

@@ -1,0 +1,223 @@
+"""Loops over elements that depend on no others: one loop for all, by vectors.
+
+An elementwise function computes each element of its result from elements of its parameters. What it
+keeps for a moment is a variable instead of a buffer. Axes that lie behind one another in all
+buffers become one loop. Its iterations are lanes of vectors, and those that are left over follow
+one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from relaxscript.arith import YES, prove_equal, simplify
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import (
+    INT64,
+    BufferLoad,
+    FloorDiv,
+    FloorMod,
+    IntImm,
+    Mul,
+    PrimExpr,
+    Var,
+    cast,
+    const,
+)
+from relaxscript.ir.tir import (
+    Buffer,
+    BufferStore,
+    DeclBuffer,
+    For,
+    ForKind,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+)
+from relaxscript.ir.walk import rewrite, walk
+from relaxscript.transform.prim_func.known_facts import in_int64
+from relaxscript.transform.prim_func.memory_access import has_noalias
+from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
+
+from .inline_producers import InlinedNest, inlined
+from .loop_nests import Loop, nests_of
+from .processor import Processor
+
+__all__ = ["elementwise"]
+
+
+def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
+    """The function by vectors; None where it is not elementwise, or vectors do not fit.
+
+    for i, j in T.grid(n, 4):                for i in range(n * 4 // 8):
+        t[i, j] = A[i, j] * 2.0        →         t: T.float32x8 = A_1[T.Ramp(i * 8, 1, 8)] * ...
+    for i, j in T.grid(n, 4):                    B_1[T.Ramp(i * 8, 1, 8)] = T.exp(t)
+        B[i, j] = T.exp(t[i, j])             for r in range(n * 4 % 8):
+                                                 ...
+    """
+    found = nests_of(func)
+    if found is None:
+        return None
+    values = inlined(found)
+    if values is None or (len(values) > 1 and not has_noalias(func)):
+        return None
+    made = [_by_vectors(func, value, processor) for value in values]
+    parts = [part for part in made if part is not None]
+    if not parts or len(parts) < len(made):
+        return None
+    return func.replace(body=SeqStmt(tuple(parts)) if len(parts) > 1 else parts[0])
+
+
+def _by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
+    """The loops of one result, the innermost by vectors."""
+    nest = value.nest
+    buffers = {load.buffer for load in value.loads()} | {nest.store.buffer}
+    if not nest.loops or any(buffer.dtype.lanes > 1 for buffer in buffers):
+        return None
+    lanes = processor.lanes(max(buffer.dtype.itemsize for buffer in buffers))
+    loops = _collapsed(value)
+    if not never_fails(func, loops.one_by_one()):
+        return None
+    while isinstance(loops.extent, IntImm) and lanes > max(loops.extent.value, 1):
+        lanes //= 2
+    return None if lanes == 1 else with_vectors(func, loops.by_vectors(lanes))
+
+
+class _Loops(NamedTuple):
+    """Loops around one iteration, of which the innermost is over several axes.
+
+    `views` are the buffers of one dimension over those that have these axes.
+    """
+
+    outer: tuple[Loop, ...]
+    var: Var
+    extent: PrimExpr
+    body: Stmt
+    views: tuple[Buffer, ...]
+
+    def one_by_one(self) -> Stmt:
+        """All loops, the innermost over one element after the other."""
+        zero = const(0, self.var.dtype)
+        return self._around(For(self.var, zero, self.extent, ForKind.SERIAL, self.body))
+
+    def by_vectors(self, lanes: int) -> Stmt:
+        """All loops; of the innermost, so many iterations at a time are a vectorized loop."""
+        dtype = self.var.dtype
+        width = IntImm(dtype, lanes)
+        count, rest = _parts(self.extent, width)
+        i, j, r = (Var.make(name, dtype) for name in (self.var.name, "lane", "rest"))
+        zero = const(0, dtype)
+        body = For(j, zero, width, ForKind.VECTORIZED, self._iteration(i * width + j))
+        made: Stmt = For(i, zero, count, ForKind.SERIAL, body)
+        if rest is not None:
+            one = self._iteration(count * width + r)
+            made = SeqStmt((made, For(r, zero, rest, ForKind.SERIAL, one)))
+        return self._around(made)
+
+    def _around(self, made: Stmt) -> Stmt:
+        for loop in reversed(self.outer):
+            made = For(loop.var, const(0, loop.var.dtype), loop.extent, ForKind.SERIAL, made)
+        for view in reversed(self.views):
+            made = DeclBuffer(view, made)
+        return made
+
+    def _iteration(self, index: PrimExpr) -> Stmt:
+        """One iteration with variables of its own."""
+        values: dict[Node, PrimExpr] = {self.var: index}
+        body = self.body
+        while isinstance(body, LetStmt):
+            values[body.var] = Var.make(body.var.name, body.var.dtype)
+            body = body.body
+        return rewrite(self.body, values.get)
+
+
+def _parts(extent: PrimExpr, width: IntImm) -> tuple[PrimExpr, PrimExpr | None]:
+    """The number of whole vectors, and of elements that are left over, if there may be some."""
+    rest = simplify(FloorMod(extent, width))
+    if isinstance(rest, IntImm) and rest.value == 0:
+        return simplify(FloorDiv(extent, width)), None
+    return simplify(FloorDiv(extent, width)), rest
+
+
+def _collapsed(value: InlinedNest) -> _Loops:
+    """The loops of a value; the last ones as one loop where their axes lie behind one another."""
+    loops, body = value.nest.loops, value.statement()
+    accesses = [(load.buffer, load.indices) for load in value.loads()]
+    store = value.nest.store
+    accesses.append((store.buffer, store.indices))
+    for depth in range(len(loops), 1, -1):
+        last = loops[-depth:]
+        if all(_is_whole(*a, last) or _is_without(a[1], last) for a in accesses):
+            views = {b: _view(b) for b, indices in accesses if _is_whole(b, indices, last)}
+            var, flat = Var.make(last[-1].var.name, INT64), dict(views)
+            made = _Flat(last, var, flat).rewritten(body)
+            if not any(loop.var in {*walk(made)} for loop in last):
+                extent = _product([loop.extent for loop in last])
+                return _Loops(loops[:-depth], var, extent, made, tuple(views.values()))
+    return _Loops(loops[:-1], loops[-1].var, loops[-1].extent, body, ())
+
+
+def _is_whole(buffer: Buffer, indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
+    """True if the last axes of a buffer are gone through by these loops, each from end to end."""
+    depth = len(loops)
+    if len(indices) < depth or buffer.strides or buffer.elem_offset is not None:
+        return False
+    rows = zip(indices[-depth:], buffer.shape[-depth:], loops)
+    return all(
+        index is loop.var and prove_equal(extent, loop.extent) is YES
+        for index, extent, loop in rows
+    ) and _is_without(indices[:-depth], loops)
+
+
+def _is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
+    """True if no index depends on these loops."""
+    used = {node for index in indices for node in walk(index)}
+    return not any(loop.var in used for loop in loops)
+
+
+def _view(buffer: Buffer) -> Buffer:
+    """A buffer of one dimension over the memory of one."""
+    return buffer.replace(shape=(_product(buffer.shape),), axis_separators=())
+
+
+def _product(extents: Sequence[PrimExpr]) -> PrimExpr:
+    made: PrimExpr = const(1, INT64)
+    for extent in (cast(extent, INT64) for extent in extents):
+        if isinstance(made, IntImm) and isinstance(extent, IntImm):
+            made = const(made.value * extent.value, INT64)
+        else:
+            made = extent if isinstance(made, IntImm) and made.value == 1 else Mul(made, extent)
+    return made
+
+
+class _Flat:
+    """An iteration in which buffers are reached by one index, that of the loop over all axes."""
+
+    def __init__(self, loops: Sequence[Loop], var: Var, views: dict[Buffer, Buffer]) -> None:
+        self.depth = len(loops)
+        self.loops = loops
+        self.var = var
+        self.views = views
+
+    def rewritten(self, body: Stmt) -> Stmt:
+        def step(node: Node) -> Node | None:
+            if not isinstance(node, (BufferLoad, BufferStore)) or node.buffer not in self.views:
+                return None
+            if not _is_whole(node.buffer, node.indices, self.loops):
+                return None
+            place = self._place(node.buffer, node.indices)
+            return node.replace(buffer=self.views[node.buffer], indices=(place,))
+
+        return rewrite(body, step)
+
+    def _place(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
+        lead: PrimExpr | None = None
+        pairs = zip(indices[: -self.depth], buffer.shape[: -self.depth], strict=True)
+        for index, extent in pairs:
+            wide = in_int64(index)
+            lead = wide if lead is None else lead * cast(extent, INT64) + wide
+        if lead is None:
+            return self.var
+        return lead * _product(buffer.shape[-self.depth :]) + self.var

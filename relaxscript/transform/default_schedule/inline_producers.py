@@ -1,0 +1,153 @@
+"""Results of functions of loops, with what is kept for a moment as variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from relaxscript.arith import YES, prove_equal
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Var, cast
+from relaxscript.ir.tir import Buffer, BufferStore, LetStmt, Stmt
+from relaxscript.ir.walk import rewrite, walk
+
+from .loop_nests import Nest, Nests
+
+__all__ = ["InlinedNest", "inlined"]
+
+
+class InlinedNest(NamedTuple):
+    """A nest, and the variables that are bound before it stores its element."""
+
+    nest: Nest
+    lets: tuple[tuple[Var, PrimExpr], ...]
+
+    def loads(self) -> Iterator[BufferLoad]:
+        """The loads of all that is computed for an element."""
+        for e in (*(value for _, value in self.lets), self.nest.store.value):
+            yield from (node for node in walk(e) if isinstance(node, BufferLoad))
+
+    def statement(self) -> Stmt:
+        """One iteration."""
+        made: Stmt = self.nest.store
+        for var, value in reversed(self.lets):
+            made = LetStmt(var, value, made)
+        return made
+
+
+def inlined(found: Nests) -> list[InlinedNest] | None:
+    """The nests that store results, each with the values of others that it uses.
+
+    None where a value is stored twice, is not of each element of its buffer, or is read outside.
+    The same where it is computed by a call and used for several elements. Values are computed where
+    they are used, which may be after a store. So of what is stored, nothing but the same element is
+    read.
+    """
+    producers: dict[Buffer, int] = {}
+    for place, nest in enumerate(found.nests):
+        if nest.store.buffer in producers or not nest.is_of_each_element:
+            return None
+        producers[nest.store.buffer] = place
+    made = []
+    for place, nest in enumerate(found.nests):
+        if nest.store.buffer not in found.own:
+            inliner = _Inliner(found.nests, producers, place)
+            value = inliner.value()
+            if value is None:
+                return None
+            made.append(value)
+    stored = {value.nest.store.buffer for value in made}
+    for value in made:
+        for load in value.loads():
+            if load.buffer in found.own:
+                return None
+            if load.buffer in stored and not _is_of_the_store(load, value.nest.store):
+                return None
+    return made
+
+
+def _is_of_the_store(load: BufferLoad, store: BufferStore) -> bool:
+    """True if a load is of the element that is stored."""
+    same = zip(load.indices, store.indices)
+    return load.buffer is store.buffer and all(a is b for a, b in same)
+
+
+class _Inliner:
+    """The values of one nest, from the last to the first that are used; cost linear in these."""
+
+    def __init__(self, nests: tuple[Nest, ...], producers: dict[Buffer, int], place: int) -> None:
+        self.nests = nests
+        self.producers = producers
+        self.place = place
+        # For each nest before it the elements that are asked for, and the variables for these.
+        self.asked: dict[int, dict[tuple[object, ...], tuple[Var, tuple[PrimExpr, ...]]]] = {}
+
+    def value(self) -> InlinedNest | None:
+        nest = self.nests[self.place]
+        result = self._with_variables(nest.store.value, self.place)
+        lets: list[tuple[Var, PrimExpr]] = []
+        for place in range(self.place - 1, -1, -1):
+            for var, indices in self.asked.get(place, {}).values():
+                producer = self.nests[place]
+                buffer = producer.store.buffer
+                if not self._is_cheap(producer, indices) or not self._is_inside(buffer, indices):
+                    return None
+                pairs = zip(producer.loops, indices, strict=True)
+                given = {loop.var: cast(index, loop.var.dtype) for loop, index in pairs}
+                lets.append((var, self._with_variables(producer.store.value, place, given)))
+        store = nest.store.replace(value=result)
+        return InlinedNest(nest._replace(store=store), tuple(reversed(lets)))
+
+    def _with_variables(
+        self, e: PrimExpr, place: int, values: Mapping[Var, PrimExpr] | None = None
+    ) -> PrimExpr:
+        """An expression of some nest with values of its loops, and with variables for loads.
+
+        These are loads of what earlier nests store.
+        """
+        known = values or {}
+
+        def step(node: Node) -> Node | None:
+            if isinstance(node, Var):
+                return known.get(node)
+            if not isinstance(node, BufferLoad) or node.predicate is not None:
+                return None
+            earlier = self.producers.get(node.buffer, place)
+            if earlier >= place or any(i.dtype.lanes > 1 for i in node.indices):
+                return None
+            asked = self.asked.setdefault(earlier, {})
+            key = tuple(_key(index) for index in node.indices)
+            if key not in asked:
+                asked[key] = Var.make(node.buffer.name, node.dtype), node.indices
+            return asked[key][0]
+
+        return rewrite(e, step)
+
+    def _is_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...]) -> bool:
+        """True if an element of a buffer is surely one: each index goes through its axis."""
+        extents = {loop.var: loop.extent for loop in self.nests[self.place].loops}
+        for index, extent in zip(indices, buffer.shape, strict=True):
+            match index:
+                case Var() if index in extents:
+                    if prove_equal(extents[index], extent) is not YES:
+                        return False
+                case IntImm(value=value) if isinstance(extent, IntImm):
+                    if not 0 <= value < extent.value:
+                        return False
+                case _:
+                    return False
+        return True
+
+    def _is_cheap(self, producer: Nest, indices: tuple[PrimExpr, ...]) -> bool:
+        """True if no element is computed by a call for several elements of the result."""
+        used = {node for index in indices for node in walk(index) if isinstance(node, Var)}
+        if all(loop.var in used for loop in self.nests[self.place].loops):
+            return True
+        return not any(isinstance(node, Call) for node in walk(producer.store.value))
+
+
+def _key(index: PrimExpr) -> object:
+    """A key that two indices share which are the same at a glance."""
+    if isinstance(index, IntImm):
+        return index.value
+    return index if isinstance(index, Var) else id(index)

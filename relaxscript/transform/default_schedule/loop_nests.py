@@ -1,0 +1,128 @@
+"""Functions of plain loops as rows of nests, each of which stores one element an iteration."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.tir import (
+    Allocate,
+    Block,
+    BlockRealize,
+    Buffer,
+    BufferStore,
+    DeclBuffer,
+    For,
+    ForKind,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+)
+from relaxscript.transform.prim_func.lower_blocks import is_true
+
+__all__ = ["Loop", "Nest", "Nests", "nests_of"]
+
+
+class Loop(NamedTuple):
+    """A serial loop from 0 on."""
+
+    var: Var
+    extent: PrimExpr
+
+
+class Nest(NamedTuple):
+    """Loops, from the outside in, and the element that each iteration stores."""
+
+    loops: tuple[Loop, ...]
+    store: BufferStore
+
+    @property
+    def is_of_each_element(self) -> bool:
+        """True if the indices of the store are the variables of the loops, in their order."""
+        indices = self.store.indices
+        return len(indices) == len(self.loops) and all(
+            index is loop.var for index, loop in zip(indices, self.loops)
+        )
+
+
+class Nests(NamedTuple):
+    """The nests of a function in their order, and the buffers that it makes."""
+
+    own: tuple[Buffer, ...]
+    nests: tuple[Nest, ...]
+
+
+def nests_of(func: PrimFunc) -> Nests | None:
+    """The nests of a function; None where it does something else.
+
+    Only loops and blocks are gone through, not what they compute.
+    """
+    own: list[Buffer] = []
+    body = _opened(func.body, own)
+    if body is None or len({buffer.data for buffer in own}) < len(own):
+        return None
+    parts = body.seq if isinstance(body, SeqStmt) else (body,)
+    nests = [_nest_of(part) for part in parts]
+    found = tuple(nest for nest in nests if nest is not None)
+    return Nests(tuple(own), found) if len(found) == len(nests) else None
+
+
+def _opened(body: Stmt, own: list[Buffer]) -> Stmt | None:
+    """The body of the block or the declarations around all nests; their buffers are collected."""
+    allocated: set[Var] = set()
+    while True:
+        match body:
+            case BlockRealize(block=Block(iter_vars=(), init=None, match_buffers=()) as block):
+                if not is_true(body.predicate) or any(b.strides for b in block.alloc_buffers):
+                    return None
+                own += block.alloc_buffers
+                body = block.body
+            case Allocate():
+                allocated.add(body.buffer_var)
+                body = body.body
+            case DeclBuffer(buffer=buffer) if buffer.data in allocated and not buffer.strides:
+                own.append(buffer)
+                body = body.body
+            case DeclBuffer():
+                return None
+            case _:
+                return body
+
+
+def _nest_of(stmt: Stmt) -> Nest | None:
+    """The nest that a statement is, if it is one."""
+    loops = []
+    while isinstance(stmt, For):
+        plain = stmt.kind == ForKind.SERIAL and not stmt.annotations
+        if not (plain and isinstance(stmt.min, IntImm) and stmt.min.value == 0):
+            return None
+        loops.append(Loop(stmt.loop_var, stmt.extent))
+        stmt = stmt.body
+    if isinstance(stmt, BlockRealize):
+        return _nest_of_block(loops, stmt)
+    return _nest(loops, stmt)
+
+
+def _nest(loops: list[Loop], stmt: Stmt) -> Nest | None:
+    if isinstance(stmt, BufferStore) and stmt.predicate is None:
+        return Nest(tuple(loops), stmt)
+    return None
+
+
+def _nest_of_block(loops: list[Loop], stmt: BlockRealize) -> Nest | None:
+    """The nest of loops around a block, each of whose axes is one of the loops."""
+    block = stmt.block
+    if block.init is not None or block.alloc_buffers or block.match_buffers:
+        return None
+    if not is_true(stmt.predicate) or len(stmt.iter_values) != len(loops):
+        return None
+    by_var = {loop.var: loop for loop in loops}
+    axes = {}
+    for axis, value in zip(block.iter_vars, stmt.iter_values, strict=True):
+        if not isinstance(value, Var) or value not in by_var or value.dtype != axis.var.dtype:
+            return None
+        axes[value] = Loop(axis.var, by_var[value].extent)
+    if len(axes) < len(loops):
+        return None
+    # The variables of the axes become those of the loops, so that nothing is rewritten.
+    return _nest([axes[loop.var] for loop in loops], block.body)
