@@ -1,6 +1,6 @@
 """Vector math over arrays in cache, per element, as multiples of the same function of numpy.
 
-Each function runs in vectors of 8 and of 16 lanes, over 8,192 numbers between -2 and 2, or above
+Each function runs in vectors of 8 and of 16 lanes, over 32,768 numbers between -2 and 2, or above
 zero where it wants that. `sin` runs over large angles, too. Where numpy has no such function, the
 yardstick is `np.exp`. Both sides take turns in one process; times are those of the process.
 """
@@ -19,9 +19,9 @@ from relaxscript_tests.semantics.vector_math.kernels import map_in_vectors
 
 from .timing import least_in_turns
 
-COUNT = 1 << 13
+COUNT = 1 << 15
 # One run is too short for the clock of a process.
-REPEATED = 50
+REPEATED = 20
 
 
 def operands(name: str, least: float = -2.0, most: float = 2.0) -> list[Any]:
