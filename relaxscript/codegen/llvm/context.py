@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,7 +52,8 @@ class FunctionContext:
         self.result: DataType | None = None
         # Whether functions such as exp are those of `semantics/vector_math/`.
         self.vector_math = has_vector_math(func)
-        self.has_few_math_calls: bool | None = None  # not counted yet
+        # So many calls of them there are of each width, once they are counted.
+        self.math_calls: Counter[int] | None = None
         self.asm = FunctionWriter(module.sites)
         self.values: dict[Node, Value] = {}
         self.ranges = ValueRanges()

@@ -8,7 +8,7 @@ and their results are rounded by the caller.
 
 from __future__ import annotations
 
-from itertools import islice
+from collections import Counter
 from typing import NamedTuple
 
 from relaxscript.ir import prim
@@ -34,14 +34,14 @@ class WrittenFunction(NamedTuple):
 _written: dict[str, WrittenFunction] = {}
 
 
-# So many calls of a PrimFunc are written out at most.
+# So many calls of a width are written out at most.
 FEW = 4
 
 
 def emit_vector_math(cx: FunctionContext, e: prim.Call, row: Intrinsic) -> Value:
     """The value of a call of a function that is defined."""
     args = [emit(cx, arg) for arg in e.args]
-    if has_few_calls(cx) and cx.wraps is None:
+    if is_written_out(cx, e.dtype.lanes):
         params, body = define(row.name, len(args), e.dtype.lanes)
         cx.values.update(zip(params, args, strict=True))
         return cx.asm.rounded(emit(cx, body), e.dtype)
@@ -51,12 +51,17 @@ def emit_vector_math(cx: FunctionContext, e: prim.Call, row: Intrinsic) -> Value
     return cx.asm.rounded(cx.asm.value(type_, f"call {type_} @{symbol}({given})"), e.dtype)
 
 
-def has_few_calls(cx: FunctionContext) -> bool:
-    """True if the definitions are written in the places of calls."""
-    if cx.has_few_math_calls is None:
+def is_written_out(cx: FunctionContext, lanes: int) -> bool:
+    """True if the definition is written in the place of a call of some width.
+
+    Calls of narrower vectors than others are of elements that are left over, which cost no time.
+    What is reached in another way than by its call is not counted, and never written out.
+    """
+    if cx.math_calls is None:
         found = (n for n in walk(cx.func.body) if isinstance(n, prim.Call) and has_definition(n))
-        cx.has_few_math_calls = len(list(islice(found, FEW + 1))) <= FEW
-    return cx.has_few_math_calls
+        cx.math_calls = Counter(call.dtype.lanes for call in found)
+    widest = max(cx.math_calls, default=0)
+    return cx.wraps is None and lanes == widest and cx.math_calls[lanes] <= FEW
 
 
 def declare_function(cx: FunctionContext, e: prim.Call, row: Intrinsic, type_: str) -> str:

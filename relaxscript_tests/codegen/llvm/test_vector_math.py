@@ -28,11 +28,12 @@ def defined(kernel):
 
 
 def test_a_function_is_written_once_for_each_width():
-    places = [run(0, 8), run(8, 8), run(16, 4), const(20, "int64"), const(21, "int64")]
+    vectors = [run(8 * (k % 2), 8) for k in range(5)]
+    places = [*vectors, run(16, 4), const(20, "int64"), const(21, "int64")]
     body = tir.SeqStmt([store(Y, T["exp"](load(X, at)), at) for at in places])
     kernel = compile_prim_func(prim_func([X, Y], body, **ON))
     assert sorted(defined(kernel)) == ["exp.float32", "exp.float32x4", "exp.float32x8"]
-    assert kernel.llvm_ir.count("call <8 x float> @relaxscript.exp.float32x8(") == 2
+    assert kernel.llvm_ir.count("call <8 x float> @relaxscript.exp.float32x8(") == 5
 
 
 def test_a_function_within_a_function_is_called_in_order():
@@ -60,11 +61,26 @@ def test_few_calls_are_written_out_with_the_bits_of_functions():
     np.testing.assert_array_equal(written, called)
 
 
+def test_elements_that_are_left_over_are_given_to_a_function():
+    places = [run(0, 8), run(8, 4), const(20, "int64")]
+    body = tir.SeqStmt([store(Y, T["exp"](load(X, at)), at) for at in places])
+    func = prim_func([X, Y], body, **ON)
+    assert sorted(defined(compile_prim_func(func))) == ["exp.float32", "exp.float32x4"]
+    both(func, [np.linspace(-9, 9, 32, dtype="float32"), np.zeros(32, "float32")])
+
+
 def test_lanes_that_go_another_way_are_asked_for_at_once():
     body = store(Y, T["sin"](load(X, run(0, 8))), run(0, 8))
     text = compile_prim_func(prim_func([X, Y], body, **ON)).llvm_ir
     assert text.count("call i1 @llvm.vector.reduce.or.v8i1(") == 1
     assert "extractelement" not in text
+
+
+def test_intrinsics_of_llvm_are_those_of_vector_math():
+    value = T["call_llvm_pure_intrin"]("float32x8", "llvm.exp", load(X, run(0, 8)))
+    func = prim_func([X, Y], store(Y, value, run(0, 8)), **ON)
+    assert defined(compile_prim_func(func)) == ["exp.float32x8"]
+    both(func, [np.linspace(-9, 9, 32, dtype="float32"), np.zeros(32, "float32")])
 
 
 def test_each_prim_func_of_a_module_has_its_own_attribute():
