@@ -28,7 +28,16 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, as_prim
 from relaxscript.ir.tir import Block, BlockRealize, Buffer, For, ForKind, PrimFunc
 
-from . import caching, inline, loop_kinds, loops as loop_steps, moves, reductions, relations
+from . import (
+    caching,
+    inline,
+    loop_kinds,
+    loops as loop_steps,
+    moves,
+    pad_einsum as padding_steps,
+    reductions,
+    relations,
+)
 from .mistakes import ScheduleError, refuse
 from .program import ScheduledModule
 from .random_variables import BlockRV, LoopRV
@@ -406,6 +415,16 @@ class Schedule:
         change, made = reductions.decompose_reduction(tree, node, target)
         self.program.change(function, change)
         return self.program.new_block(function, made)
+
+    @_step
+    def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:
+        """Let a sum of products go through multiples of `padding`, a number for each axis.
+
+        What it reads is copied before, with zeros in what is more, and what it writes after. Sums
+        of floating-point numbers keep their bits: only zeros are added.
+        """
+        function, node, tree = self._block(block)
+        self.program.change(function, padding_steps.pad_einsum(tree, node, padding))
 
     # ------------------------------------------------------------ annotations
 

@@ -38,6 +38,7 @@ reverse_compute_at(self, block, loop, preserve_unit_loops=False, index=-1)
 cache_read(self, block, read_buffer_index, storage_scope, consumer_blocks=None)
 cache_write(self, block, write_buffer_index, storage_scope, consumer_blocks=None)
 decompose_reduction(self, block, loop)
+pad_einsum(self, block, padding)
 annotate(self, block_or_loop, ann_key, ann_val)
 unannotate(self, block_or_loop, ann_key)
 """
