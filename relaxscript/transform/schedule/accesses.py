@@ -182,22 +182,21 @@ class _Accesses:
                     self.any.add(var)
                 case Reduce(axis=axes):
                     self.any.update(axis.var for axis in axes)
+                case prim.Call(op="tir.address_of", args=(BufferLoad(buffer=buffer), *_)):
+                    self.anything(buffer, stmt, around)
+                case Var() if node.dtype.kind == "handle":
+                    # An address, with which anything may be done.
+                    self.anything(Buffer(node.name, (const(1),), data=node), stmt, around)
                 case prim.Call(op=op):
                     row = lookup(op)
-                    if row is None or not row.is_pure or row.name == "tir.address_of":
-                        self.unknown(node, stmt, around)
+                    if row is None or not row.is_pure:
+                        self.anything(EFFECTS, stmt, around)
             pending.extend(part for part in children(node) if not isinstance(part, Buffer))
 
-    def unknown(self, call: prim.Call, stmt: Stmt, around: _Around) -> None:
-        """A call may read and write whatever it is given, and do anything else."""
-        for part in walk(call):
-            if isinstance(part, Buffer):
-                for is_write in (True, False):
-                    self.touch(part, None, is_write, stmt, around)
-            elif isinstance(part, Var) and part.dtype.kind == "handle":
-                buffer = Buffer(part.name, (const(1),), data=part)
-                self.touch(buffer, None, True, stmt, around)
-        self.touch(EFFECTS, None, True, stmt, around)
+    def anything(self, buffer: Buffer, stmt: Stmt, around: _Around) -> None:
+        """A read and a write of any element."""
+        for is_write in (True, False):
+            self.touch(buffer, None, is_write, stmt, around)
 
     def touch(
         self, buffer: Buffer, indices: tuple[PrimExpr, ...] | None, is_write: bool, stmt: Stmt,

@@ -41,7 +41,7 @@ def cache_read(
     """A buffer that blocks read, copied before into another, which they read instead."""
     buffer = _region(block, index, "reads")
     accesses = ScopeAccesses(tree, block)
-    scope = _scope(accesses)
+    scope = _scope(accesses, buffer)
     readers = [*consumers] or [
         r.block for r in tree.blocks_in(scope) if buffer.data in reads_of(r.block)
     ]
@@ -68,10 +68,6 @@ def cache_read(
         _rename(changes, tree.realize_of(reader), buffer, cache)
     change = _inserted(tree, changes, scope, loop, place, nest, cache)
     made = ScopeAccesses(FunctionTree(change.func), copy)
-    for mine in made.own:
-        for other in made.touching(mine.buffer):
-            if other.is_write and not made.runs_before(other, mine):
-                refuse_order(f"`{buffer.name}` cannot be copied before it is read", other, mine)
     check_parallel(made.tree, made.realize)
     return change, copy
 
@@ -83,7 +79,7 @@ def cache_write(
     what = "written to a cache"
     buffer = _region(block, index, "writes")
     accesses = ScopeAccesses(tree, block)
-    scope = _scope(accesses)
+    scope = _scope(accesses, buffer)
     stores = stores_of(block, what)
     own_axes_of(block, stores, what)
     check_covers(accesses, what)
@@ -136,7 +132,14 @@ def _region(block: Block, index: object, which: str) -> Buffer:
     )  # fmt: skip
 
 
-def _scope(accesses: ScopeAccesses) -> Block:
+def _scope(accesses: ScopeAccesses, buffer: Buffer) -> Block:
+    """The block that holds another buffer; refused where one has several names."""
+    for access in accesses.all:
+        if access.buffer.data is buffer.data and access.buffer is not buffer:
+            raise refuse(
+                f"the memory of `{buffer.name}` is `{access.buffer.name}` too, so it has no copy",
+                [(access.statement, f"uses `{access.buffer.name}`")],
+            )  # fmt: skip
     if accesses.scope is None:
         name = accesses.realize.block.name_hint
         raise refuse(

@@ -7,13 +7,14 @@ checked against the dependences of all that is in the loops.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
 from relaxscript.arith import YES, Facts, format_expr, prove, prove_equal, simplify
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr, Var, const
+from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Var, const
 from relaxscript.ir.tir import (
     AttrStmt,
     BlockRealize,
@@ -191,7 +192,8 @@ def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _check_plain(loop: For, what: str) -> None:
-    """Refuse a loop that says what its iterations are for."""
+    """Refuse a loop that says what its iterations are for, or runs as often as memory says."""
+    _check_fixed(loop, what)
     if loop.kind == ForKind.THREAD_BINDING:
         raise refuse(
             f"the loop `{loop.loop_var.name}` is bound to threads, so it cannot be {what}",
@@ -203,6 +205,17 @@ def _check_plain(loop: For, what: str) -> None:
             f"the loop `{loop.loop_var.name}` has the annotation `{key}`, of which nobody knows "
             "what it says of parts of the loop",
             [(loop, "the loop")], f'`sch.unannotate(loop, "{key}")` removes it',
+        )  # fmt: skip
+
+
+def _check_fixed(loop: For, what: str) -> None:
+    """Refuse a loop that runs as often as some element says, which statements may change."""
+    if any(
+        isinstance(part, (BufferLoad, Call)) for e in (loop.min, loop.extent) for part in walk(e)
+    ):
+        raise refuse(
+            f"how often the loop `{loop.loop_var.name}` runs is read from memory, so it cannot be "
+            f"{what}", [(loop, f"the loop `{loop.loop_var.name}`")],
         )  # fmt: skip
 
 
@@ -234,6 +247,9 @@ def fuse(tree: FunctionTree, loops: Sequence[For], unit_iters: bool) -> tuple[Ch
         _check_bounds(loop, loops, "fused")
     facts = tree.facts_at(loops[0])
     dtype = max((loop.loop_var.dtype for loop in loops), key=lambda d: d.bits)
+    sizes = [loop.extent.value for loop in loops if isinstance(loop.extent, IntImm)]
+    if math.prod(sizes) >= 1 << (dtype.bits - 1):
+        dtype = prim.INT64
     name = "_".join([*(loop.loop_var.name for loop in loops), "fused"])
     fused = Var.make(name, dtype, span=loops[0].loop_var.span)
     values: dict[Any, PrimExpr] = {}
@@ -286,6 +302,7 @@ def reorder(tree: FunctionTree, loops: Sequence[For]) -> Change:
     given = {id(loop) for loop in loops}
     order = [next(places) if id(loop) in given else loop for loop in chain]
     for place, loop in enumerate(order):
+        _check_fixed(loop, "reordered")
         _check_bounds(loop, order[place:], "reordered")
     if [*map(id, order)] != [*map(id, chain)]:
         _check_order(tree, chain, order)

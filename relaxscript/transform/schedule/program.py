@@ -8,7 +8,8 @@ from relaxscript.analysis.prim_funcs import verify_ssa
 from relaxscript.errors import did_you_mean, nearest
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import Var
-from relaxscript.ir.tir import Block, For, PrimFunc
+from relaxscript.ir.tir import Block, Buffer, For, PrimFunc
+from relaxscript.ir.walk import free_vars
 from relaxscript.transform.prim_func.convert_ssa import ConvertSSA
 
 from .mistakes import refuse
@@ -91,6 +92,14 @@ class ScheduledModule:
 
     def change(self, name: str, change: Change) -> None:
         """A function as a step has made it; blocks that have names are followed."""
+        before = {id(node) for node in free_vars(self.functions[name])}
+        for node in free_vars(change.func):
+            if id(node) not in before and isinstance(node, (Var, Buffer)):
+                raise refuse(
+                    f"a block would use `{node.name}` where it has no value",
+                    [(node, f"`{node.name}` has a value in a part of the program only")],
+                    "write its value into the block",
+                )  # fmt: skip
         self.functions[name] = change.func
         self._module = None
         for variable, (function, block) in self.blocks.items():

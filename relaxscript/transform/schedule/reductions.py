@@ -7,7 +7,7 @@ from typing import Any
 
 from relaxscript.arith import NO, YES, prove, prove_equal
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import PrimExpr, Var, const
+from relaxscript.ir.prim import BufferLoad, Call, PrimExpr, Var, const
 from relaxscript.ir.tir import Block, BlockRealize, For, IterVar, SeqStmt, Stmt
 from relaxscript.ir.walk import substitute, walk
 
@@ -135,10 +135,12 @@ def _kept_conditions(
     own = {one.loop_var for one in inner}
     for condition in conjuncts(realize.predicate):
         used = _used([condition]) & own
-        if not used & starts.keys():
+        fixed = not any(isinstance(part, (BufferLoad, Call)) for part in walk(condition))
+        if fixed and not used & starts.keys():
             kept = and_also(kept, condition)
         elif (
-            used - starts.keys()
+            not fixed
+            or used - starts.keys()
             or prove(substitute(condition, starts), tree.facts_at(inner[0])) is NO
         ):
             raise refuse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator
 from typing import NoReturn
 
@@ -12,14 +13,14 @@ from relaxscript.ir.tir import (
     BlockRealize,
     Buffer,
     BufferStore,
-    For,
     ForKind,
+    IfThenElse,
     PrimFunc,
     Stmt,
+    While,
 )
-from relaxscript.ir.walk import walk
 
-from .accesses import LoopAccess, accesses_in
+from .accesses import EFFECTS, LoopAccess, accesses_in
 from .coverage import covers_axes
 from .dependences import runs_before
 from .independence import shared_elements
@@ -140,8 +141,8 @@ def intermediate(accesses: ScopeAccesses, buffer: Buffer, what: str) -> None:
             "buffers that `T.alloc_buffer` makes can",
         )  # fmt: skip
     for other in accesses.touching(buffer):
-        if other.is_write or other.indices is None:
-            how = "writes" if other.is_write else "uses the address of"
+        if other.is_write or other.buffer is not buffer or other.indices is None:
+            how = "writes" if other.is_write else "uses the memory of"
             raise refuse(
                 f"`{buffer.name}` is not written by the block `{block.name_hint}` alone, so it "
                 f"cannot be {what}",
@@ -152,12 +153,14 @@ def intermediate(accesses: ScopeAccesses, buffer: Buffer, what: str) -> None:
 def check_covers(accesses: ScopeAccesses, what: str) -> None:
     """Refuse a block that is not known to run once for all values of its axes."""
     realize, tree = accesses.realize, accesses.tree
+    for access in accesses.own:
+        if access.buffer is EFFECTS:
+            raise refuse(
+                f"the block `{realize.block.name_hint}` calls what may have effects, so it cannot "
+                f"be {what}", [(access.statement, "the call")],
+            )  # fmt: skip
     loops = tree.loops_of(realize)
-    plain = all(
-        isinstance(parent, (For,)) or not _is_conditional(parent)
-        for parent in tree.above(realize)
-        if parent is not accesses.scope
-    )
+    plain = not any(_is_conditional(parent) for parent in _inside(tree, realize))
     if not plain or not covers_axes(realize, loops, accesses.facts):
         block = realize.block
         raise refuse(
@@ -168,7 +171,12 @@ def check_covers(accesses: ScopeAccesses, what: str) -> None:
 
 
 def _is_conditional(stmt: Stmt) -> bool:
-    return type(stmt).__name__ in ("IfThenElse", "While")
+    return isinstance(stmt, (IfThenElse, While))
+
+
+def _inside(tree: FunctionTree, stmt: Stmt) -> Iterator[Stmt]:
+    """The statements around one up to the next block."""
+    return itertools.takewhile(lambda parent: not isinstance(parent, Block), tree.above(stmt))
 
 
 def with_regions(block: Block, func: PrimFunc) -> Block:
@@ -176,8 +184,3 @@ def with_regions(block: Block, func: PrimFunc) -> Block:
     around = {buffer.data: buffer for buffer in func.buffer_map.values()}
     reads, writes = get_block_read_write_region(block, around)
     return block.replace(reads=tuple(reads), writes=tuple(writes))
-
-
-def variables_in(node: Stmt) -> set[Var]:
-    """The variables in a statement."""
-    return {part for part in walk(node) if isinstance(part, Var)}

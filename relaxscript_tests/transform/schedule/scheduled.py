@@ -136,9 +136,11 @@ def refused(sch: Schedule, step: Any, *words: str) -> ScheduleError:
         step()
     assert sch.mod["main"] is before
     assert str(sch.trace) == steps
+    found = raised.value.diagnostics[0]
+    texts = [found.message, *(label.text for label in found.labels), *found.notes, found.help or ""]
     for word in words:
-        assert word in str(raised.value)
-    assert raised.value.diagnostics[0].code == "RX0506"
+        assert any(word in text for text in texts), texts
+    assert found.code == "RX0506"
     return raised.value
 
 

@@ -115,10 +115,52 @@ def test_a_buffer_that_is_written_and_read_in_turn_is_not_copied():
     check(turns, sch)
 
 
+def test_a_buffer_that_is_read_and_written_at_once_is_not_copied():
+    @T.prim_func
+    def both(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
+        A = T.alloc_buffer((4,))
+        for i in range(4):
+            with T.block("A"):
+                vi = T.axis.spatial(4, i)
+                A[vi] = X[vi]
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = A[vi]
+        for i in range(4):
+            with T.block("again"):
+                vi = T.axis.spatial(4, i)
+                A[vi] = X[vi] + T.float32(1)
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                X[vi] = A[vi]
+
+    sch = Schedule(both)
+    refused(sch, lambda: sch.cache_read("B", 0, "local"), "`A` cannot be copied before it is read")
+
+    @T.prim_func
+    def branch(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
+        A = T.alloc_buffer((4,))
+        for i in range(4):
+            if i < 3:
+                with T.block("A"):
+                    vi = T.axis.spatial(4, i)
+                    A[vi] = X[vi]
+                with T.block("B"):
+                    vi = T.axis.spatial(4, i)
+                    Y[vi] = A[vi]
+
+    sch = Schedule(branch)
+    refused(sch, lambda: sch.cache_read("B", 0, "local"), "there is no place after `A` is written")
+
+
 def test_a_function_of_one_block_has_no_place_for_a_buffer():
     @T.prim_func
     def only(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
         with T.block("only"):
+            T.reads(X[0:4])
+            T.writes(Y[0:4])
             for i in range(4):
                 Y[i] = X[i]
 

@@ -279,6 +279,24 @@ def test_a_consumer_does_not_use_sums_that_are_not_finished():
     )  # fmt: skip
 
 
+def test_what_is_read_before_it_is_written_does_not_move():
+    @T.prim_func
+    def early(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
+        A = T.alloc_buffer((4,))
+        for i in range(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                Y[vi] = A[vi]
+        for i in range(4):
+            with T.block("A"):
+                vi = T.axis.spatial(4, i)
+                A[vi] = X[vi]
+
+    sch = Schedule(early)
+    (i,) = sch.get_loops("B")
+    refused(sch, lambda: sch.compute_at("A", i), "the block `A` cannot move: elements of `A` would")
+
+
 def test_axes_that_keep_an_order_do_not_move():
     @T.prim_func
     def scan(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):

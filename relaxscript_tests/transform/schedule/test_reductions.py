@@ -122,7 +122,23 @@ def test_a_sum_whose_beginning_is_not_where_its_loops_begin_is_refused():
 
     sch = Schedule(guarded)
     (i,) = sch.get_loops("guarded")
-    refused(sch, lambda: sch.decompose_reduction("guarded", i), "is not told of elements and of")
+    refused(sch, lambda: sch.decompose_reduction("guarded", i), "elements of `Y` would change")
+
+    @T.prim_func
+    def corner(X: T.Buffer((4, 6), "float32"), Y: T.Buffer((4,), "float32")):
+        for i, j in T.grid(4, 6):
+            with T.block("corner"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                T.where(i + j < 7)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + X[vi, vj]
+
+    sch = Schedule(corner)
+    i, j = sch.get_loops("corner")
+    refused(sch, lambda: sch.decompose_reduction("corner", i), "is not told of elements and of")
+    sch.decompose_reduction("corner", j)
+    check(corner, sch)
 
 
 def test_others_that_write_the_sum_in_its_loop_are_refused():

@@ -114,6 +114,13 @@ def test_a_block_that_is_not_there_is_told_with_those_that_are():
     check(twice, sch)
 
 
+def test_a_block_that_a_step_removed_is_told_as_such():
+    sch = Schedule(chain)
+    block = sch.get_block("A")
+    sch.compute_inline(block)
+    refused(sch, lambda: sch.get_loops(block), "the block `A` is no longer there: a step removed")
+
+
 def test_a_module_has_functions_to_work_on():
     mod = IRModule({"mul": matmul, "double": scale})
     sch = Schedule(mod)
