@@ -39,7 +39,11 @@ def pad_einsum(tree: FunctionTree, block: Block, padding: Sequence[int]) -> Chan
     realize = tree.realize_of(block)
     scope, loops = _nest_of(tree, realize)
     sizes = _padded_sizes(tree, realize, loops, padding)
-    grown = {axis.var for axis in block.iter_vars if sizes[axis.var] is not axis.dom.extent}
+    grown = {
+        axis.var
+        for axis in block.iter_vars
+        if axis.dom is not None and sizes[axis.var] is not axis.dom.extent
+    }
     stores = _einsum(block, grown)
     facts = tree.facts_at(scope.body)
     reads = {load.buffer: load.indices for load in _loads(stores[-1].value)}

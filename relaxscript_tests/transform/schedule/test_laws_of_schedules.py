@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from relaxscript.ir.tir import BlockRealize, PrimFunc
+from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.tir import Schedule
 from relaxscript_tests import examples
 
@@ -16,10 +18,9 @@ from .scheduled import check
 STEPS = 12
 
 
-def accepted_steps(seed: int) -> Counter[str]:
+def accepted_steps(func: PrimFunc, seed: int) -> Counter[str]:
     """The steps of a random schedule that were accepted; checks what it has made."""
     rng = random.Random(seed)
-    func = random_program(seed)
     sch = Schedule(func)
     found = [random_step(sch, rng) for _ in range(STEPS)]
     check(func, sch, sizes=(3,))
@@ -31,5 +32,20 @@ def test_random_schedules_keep_results_and_print_and_parse_back():
     """All numbers are integers, so that sums in another order are the same."""
     total: Counter[str] = Counter()
     for seed in range(examples(300)):
-        total += accepted_steps(seed)
+        total += accepted_steps(random_program(seed), seed)
     assert len(total) >= 10
+
+
+@pytest.mark.slow
+def test_schedules_of_the_random_functions_of_all_executors_keep_results():
+    total: Counter[str] = Counter()
+    for seed in range(examples(300)):
+        func = random_prim_func(seed).with_attr("global_symbol", "main")
+        if has_blocks(func):
+            total += accepted_steps(func, seed)
+    assert len(total) >= 5
+
+
+def has_blocks(func: PrimFunc) -> bool:
+    """True if there is a block around all others."""
+    return isinstance(func.body, BlockRealize) and func.body.block.name_hint == "root"
