@@ -16,6 +16,7 @@ moves.py           compute_at, reverse_compute_at.
 caching.py         cache_read, cache_write.
 reductions.py      decompose_reduction.
 thread_loops.py    loops over threads that run on the CPU.
+rfactor.py         rfactor.
 pad_einsum.py      pad_einsum.
 trace.py           the steps as data.
 mistakes.py        what is said of a step that is refused.

@@ -63,7 +63,7 @@ def _check_independent(tree: FunctionTree, loop: For, what: str, sums: bool) -> 
             f"the iterations of the loop `{loop.loop_var.name}` depend on each other, so it cannot "
             f"{what}: {told(found)}",
             [*places_of(found), (loop, f"the loop `{loop.loop_var.name}`")],
-            "split the loop, and give each part an accumulator of its own"
+            "`sch.rfactor` gives each iteration an accumulator of its own"
             if found.is_accumulation
             else None,
         )  # fmt: skip

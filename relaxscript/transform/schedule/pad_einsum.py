@@ -29,7 +29,7 @@ from .mistakes import refuse
 from .scopes import with_regions
 from .tree import Change, FunctionTree, StatementMap
 
-__all__ = ["pad_einsum"]
+__all__ = ["nest_of", "pad_einsum"]
 
 Sizes = Mapping[Var, PrimExpr]
 
@@ -37,7 +37,7 @@ Sizes = Mapping[Var, PrimExpr]
 def pad_einsum(tree: FunctionTree, block: Block, padding: Sequence[int]) -> Change:
     """A sum of products whose axes have multiples of `padding` as sizes, and copies around it."""
     realize = tree.realize_of(block)
-    scope, loops = _nest_of(tree, realize)
+    scope, loops = nest_of(tree, realize, "be padded")
     sizes = _padded_sizes(tree, realize, loops, padding)
     grown = {
         axis.var
@@ -75,7 +75,7 @@ def pad_einsum(tree: FunctionTree, block: Block, padding: Sequence[int]) -> Chan
     return tree.rewritten(changes)
 
 
-def _nest_of(tree: FunctionTree, realize: BlockRealize) -> tuple[Block, list[For]]:
+def nest_of(tree: FunctionTree, realize: BlockRealize, what: str) -> tuple[Block, list[For]]:
     """The scope of a block, and the loops around it, in which there is nothing else."""
     block, scope, loops = realize.block, tree.scope_of(realize), tree.loops_of(realize)
     inner: Stmt = realize
@@ -85,9 +85,9 @@ def _nest_of(tree: FunctionTree, realize: BlockRealize) -> tuple[Block, list[For
         inner = loop
     if scope is None or not loops or inner is not loops[0]:
         raise refuse(
-            f"the block `{block.name_hint}` is not alone in its loops, so it cannot be padded",
+            f"the block `{block.name_hint}` is not alone in its loops, so it cannot {what}",
             [(block, f"the block `{block.name_hint}`")],
-            "pad it before other blocks move into its loops",
+            "take this step before other blocks move into its loops",
         )  # fmt: skip
     return scope, loops
 

@@ -37,6 +37,7 @@ from . import (
     pad_einsum as padding_steps,
     reductions,
     relations,
+    rfactor as partial_sums,
 )
 from .mistakes import ScheduleError, refuse
 from .program import ScheduledModule
@@ -413,6 +414,23 @@ class Schedule:
         function, node, tree = self._block(block)
         target = self._loop_of(function, loop)
         change, made = reductions.decompose_reduction(tree, node, target)
+        self.program.change(function, change)
+        return self.program.new_block(function, made)
+
+    @_step
+    def rfactor(self, loop: LoopRV, factor_axis: int) -> BlockRV:
+        """Give each iteration of a loop over which a sum is made an accumulator of its own.
+
+            for i, k_0, k_1 in T.grid(4, 8, 16):      for i, k_0, k_1 in T.grid(4, 8, 16):
+                with T.block("b"): ...          →         with T.block("b_rf"): ...
+                                                      for i, k_0 in T.grid(4, 8):
+                                                          with T.block("b"): ...
+
+        The accumulators are elements of a new buffer, along its dimension `factor_axis`. The block
+        of the partial sums is returned. Floating-point sums are rounded in another order.
+        """
+        function, node, tree = self._loop(loop)
+        change, made = partial_sums.rfactor(tree, node, factor_axis)
         self.program.change(function, change)
         return self.program.new_block(function, made)
 

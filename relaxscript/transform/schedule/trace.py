@@ -33,7 +33,7 @@ _LOOKING = frozenset({
 # The parameters whose values are written one after the other, without their name.
 _SPREAD = frozenset({"loops", "ordered_loops"})
 _ALWAYS_ONE = frozenset({
-    "cache_read", "cache_write", "decompose_reduction", "fuse", "get_block",
+    "cache_read", "cache_write", "decompose_reduction", "fuse", "get_block", "rfactor",
 })  # fmt: skip
 
 

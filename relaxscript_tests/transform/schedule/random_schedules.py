@@ -180,6 +180,7 @@ def random_step(sch: Schedule, rng: random.Random) -> str | None:
         ),
         "cache_read": lambda: sch.cache_read(block, 0, "global"),
         "cache_write": lambda: sch.cache_write(block, 0, "local"),
+        "rfactor": lambda: sch.rfactor(loop, rng.choice([0, -1])),
         "decompose_reduction": lambda: sch.decompose_reduction(block, loop),
     }
     often = ["split", "reorder", "compute_at", "reverse_compute_at"]

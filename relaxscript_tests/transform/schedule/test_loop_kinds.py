@@ -78,7 +78,9 @@ def test_a_sum_without_init_is_told_to_be_split():
 
     sch = Schedule(total)
     (i,) = sch.get_loops("total")
-    refused(sch, lambda: sch.parallel(i), "an accumulator of its own")
+    refused(
+        sch, lambda: sch.parallel(i), "`sch.rfactor` gives each iteration an accumulator of its own"
+    )
     sch.bind(i, "threadIdx.x")
     check(total, sch)
 
