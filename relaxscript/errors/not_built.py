@@ -14,8 +14,18 @@ from typing import Any
 from .user_frame import caller_frame
 
 __all__ = [
-    "PASSES", "no_such_name", "of_frontend", "of_ir", "of_package", "of_relax",
-    "of_relax_transform", "of_te", "of_tir", "of_training", "of_transform",
+    "PASSES",
+    "no_such_name",
+    "of_frontend",
+    "of_ir",
+    "of_package",
+    "of_relax",
+    "of_relax_transform",
+    "of_schedule",
+    "of_te",
+    "of_tir",
+    "of_training",
+    "of_transform",
 ]  # fmt: skip
 
 _SCHEDULES = "`relaxscript.tir.Schedule` changes loops step by step"
@@ -106,6 +116,25 @@ PASSES = {
 }
 
 
+_IN_PYTHON = "choose it in Python, and give it to the steps"
+_IN_SCRIPT = "write it in `@T.prim_func`"
+_SCHEDULE = {
+    **dict.fromkeys(
+        ("sample_categorical", "sample_compute_location", "sample_perfect_tile"), _IN_PYTHON
+    ),
+    **dict.fromkeys(("blockize", "loop_partition", "merge", "rolling_buffer"), _IN_SCRIPT),
+    "add_unit_loop": "`sch.split(loop, [None, 1])` makes a loop of one iteration",
+    "decompose_padding": "`sch.compute_inline` writes padding where it is read",
+    "get_sref": "`sch.get` gives the node of a block or loop",
+    "reindex": "`sch.cache_read` copies a buffer",
+    "set_scope": "`sch.cache_write` takes the storage scope of the new buffer",
+    "storage_align": "`sch.cache_read` copies a buffer",
+    "tensorize": "`sch.vectorize` makes vectors of a loop",
+    "transform_block_layout": "`sch.split`, `sch.fuse` and `sch.reorder` change loops",
+    "transform_layout": "`sch.cache_read` copies a buffer",
+}
+
+
 def of_package(name: str) -> Any:
     """`__getattr__` of the package for a name that it has not."""
     raise no_such_name("relaxscript", name, _PACKAGE)
@@ -139,6 +168,12 @@ def of_transform(name: str) -> Any:
 def of_relax_transform(name: str) -> Any:
     """`__getattr__` of `relaxscript.relax.transform`."""
     raise no_such_name("relaxscript.relax.transform", name, PASSES)
+
+
+def of_schedule(name: str) -> str | None:
+    """Words for a step that `tir.Schedule` has not; None for a name that is none of TVM's."""
+    instead = _SCHEDULE.get(name)
+    return None if instead is None else f"`tir.Schedule.{name}` is not built yet; {instead}"
 
 
 def of_te(name: str) -> Any:

@@ -20,9 +20,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from relaxscript.errors import did_you_mean, nearest
+from relaxscript.errors import did_you_mean, nearest, not_built
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, as_prim
@@ -121,6 +121,13 @@ class Schedule:
         self.program = ScheduledModule(mod)
         self.trace = ScheduleTrace()
         self.working_on: str | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse a step that TVM has and that is not built, with what to use instead."""
+            words = not_built.of_schedule(name) or f"a schedule has no step `{name}`"
+            raise AttributeError(words, name=name, obj=self)
 
     # ------------------------------------------------------------ what there is
 

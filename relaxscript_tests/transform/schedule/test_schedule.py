@@ -9,7 +9,7 @@ import pytest
 import relaxscript
 from relaxscript import IRModule, s_tir, tir
 from relaxscript.ir import structural_equal
-from relaxscript.ir.tir import Block, For
+from relaxscript.ir.tir import Block, For, SeqStmt
 from relaxscript.script import tir as T
 from relaxscript.tir import Schedule, ScheduleError
 from relaxscript.tir.schedule import BlockRV, LoopRV, Trace
@@ -251,3 +251,29 @@ def test_errors_are_as_long_as_they_are_wanted():
         assert not raised.value.diagnostics[0].labels
     with pytest.raises(ValueError, match='is "detail", "fast" or "none", not \'all\''):
         Schedule(matmul, error_render_level="all")
+
+
+def test_steps_that_are_not_built_say_what_to_use():
+    sch = Schedule(matmul)
+    with pytest.raises(
+        AttributeError, match=r"`tir.Schedule.tensorize` is not built yet; `sch.vec"
+    ):
+        sch.tensorize
+    with pytest.raises(AttributeError, match="a schedule has no step `splitt`"):
+        sch.splitt
+    assert not hasattr(sch, "blockize")
+
+
+def test_loops_that_are_one_object_are_scheduled_apart():
+    body = chain.body.block.body
+    twice = chain.with_body(
+        chain.body.replace(
+            block=chain.body.block.replace(body=SeqStmt((body.seq[0], body.seq[1], *body.seq)))
+        )
+    )
+    sch = Schedule(twice)
+    blocks = sch.get_child_blocks(sch.get_block("root"))
+    assert [sch.get(block).name_hint for block in blocks] == ["A", "B", "A", "B", "C"]
+    sch.parallel(sch.get_loops(blocks[2])[0])
+    assert sch.get(sch.get_loops(blocks[0])[0]).kind == "serial"
+    check(twice, sch)
