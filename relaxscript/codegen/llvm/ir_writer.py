@@ -10,6 +10,7 @@ whole module by `FailureSites`. Each stores what its message needs into `%detail
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -89,7 +90,10 @@ class FunctionWriter:
         return Value(type_, name)
 
     def operation(self, name: str, a: Value, b: Value, flags: str = "") -> Value:
-        """An instruction on two values of one type."""
+        """An instruction on two values of one type, or what it gives for two small numbers."""
+        found = _folded(name, a, b)
+        if found is not None:
+            return found
         return self.value(a.type, f"{name}{flags} {a}, {b.text}")
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
@@ -288,6 +292,24 @@ class FunctionWriter:
 
     def memory_type(self, dtype: DataType) -> str:
         return storage(dtype)
+
+
+# Sums and products of numbers below this stay far from where any of these types wraps around.
+_SMALL = 1 << 15
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
+}  # fmt: skip
+
+
+def _folded(name: str, a: Value, b: Value) -> Value | None:
+    """The literal that an operation of indices gives: only literals tell where a tile lies."""
+    compute = _FOLDED.get(name.partition(" ")[0])
+    if compute is None or a.type not in ("i64", "i32") or a.text[0] == "%" or b.text[0] == "%":
+        return None
+    x, y = int(a.text), int(b.text)
+    if max(abs(x), abs(y)) >= _SMALL:
+        return None
+    return Value(a.type, str(compute(x, y)))
 
 
 def element_of(type_: str) -> str:
