@@ -26,6 +26,7 @@ from relaxscript.semantics.prim_func_abi import (
     PrimFuncSignature,
     prim_func_name,
 )
+from relaxscript.transform.default_schedule.apply_default_schedule import SCHEDULE
 
 from .buffer_address import CodegenOptions
 from .call_stub import fast_call
@@ -35,10 +36,8 @@ from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
 from .ir_writer import DETAILS
 
-__all__ = ["SCHEDULE", "Kernel", "compile_prim_func", "compile_prim_funcs"]
+__all__ = ["Kernel", "compile_prim_func", "compile_prim_funcs"]
 
-# The attribute by which a schedule says that it has written a PrimFunc, and what schedule it is.
-SCHEDULE = "relaxscript.schedule"
 _C_SYMBOLS = (*C_FUNCTIONS, "malloc", "calloc", "free", "time")
 
 

@@ -69,7 +69,8 @@ def allocate_memory(
         if cx.stack_bytes + bytes_ <= STACK_BYTES:
             cx.stack_bytes += bytes_
             pointer = Value("ptr", f"%{cx.asm.name()}")
-            cx.asm.entry.append(f"{pointer.text} = alloca {type_}, i64 {max(size, 1)}, align 64")
+            # An array type, not a count: only then may LLVM keep the elements in registers.
+            cx.asm.entry.append(f"{pointer.text} = alloca [{max(size, 1)} x {type_}], align 64")
             if cx.options.zero_memory:
                 clear_memory(cx, pointer, bytes_)
             return BufferAddress(pointer, dtype, tuple(shape), extents)

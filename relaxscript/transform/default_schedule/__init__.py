@@ -2,6 +2,9 @@
 
 apply_default_schedule.py  the pass that asks one rule after the other.
 elementwise.py             loops over elements that depend on no others, by vectors.
+product.py                 products of matrices by tiles, and what follows them.
+product_loops.py           the loops of a product.
+inline_producers.py        what is kept for a moment, as variables.
 loop_nests.py              what a function of plain loops does: nests, and one store in each.
 processor.py               facts of the processor: how long its vectors are.
 """
@@ -10,5 +13,6 @@ from __future__ import annotations
 
 from .apply_default_schedule import ApplyDefaultSchedule
 from .elementwise import elementwise
+from .product import product
 
-__all__ = ["ApplyDefaultSchedule", "elementwise"]
+__all__ = ["ApplyDefaultSchedule", "elementwise", "product"]

@@ -12,6 +12,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .elementwise import elementwise
 from .processor import Processor, this_processor
+from .product import product
 
 __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 
@@ -30,7 +31,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
                                                     A[T.Ramp(i * 8, 1, 8)])
 
     A rule is a function of a PrimFunc and the processor. It gives the function as it is to be run,
-    or None. Without rules these are `elementwise`, which is for elements that depend on no others.
+    or None. Where none is given there are two. `elementwise` is for elements that depend on no
+    others, `product` for products of matrices and what follows them.
+
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule; such functions are left as they are, and compiled as they are written. Their
     `T.exp` and the like are those of `tir.vector_math`, within 4 units in the last place.
@@ -43,7 +46,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
     tolerance = 1e-6
 
     def __init__(self, *rules: Rule) -> None:
-        self.rules: tuple[Rule, ...] = rules or (elementwise,)
+        self.rules: tuple[Rule, ...] = rules or (elementwise, product)
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):

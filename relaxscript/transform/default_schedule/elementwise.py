@@ -42,10 +42,10 @@ from relaxscript.transform.prim_func.memory_access import has_noalias
 from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
 
 from .inline_producers import InlinedNest, inlined
-from .loop_nests import Loop, nests_of
+from .loop_nests import Loop, Nests, nests_of
 from .processor import Processor
 
-__all__ = ["elementwise"]
+__all__ = ["elementwise", "results_by_vectors"]
 
 
 def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
@@ -58,16 +58,20 @@ def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
                                                  ...
     """
     found = nests_of(func)
-    if found is None:
+    parts = None if found is None else results_by_vectors(func, found, processor)
+    if not parts:
         return None
+    return func.replace(body=SeqStmt(tuple(parts)) if len(parts) > 1 else parts[0])
+
+
+def results_by_vectors(func: PrimFunc, found: Nests, processor: Processor) -> list[Stmt] | None:
+    """The loops of each result of some nests; None where one of them has no form with vectors."""
     values = inlined(found)
     if values is None or (len(values) > 1 and not has_noalias(func)):
         return None
     made = [_by_vectors(func, value, processor) for value in values]
     parts = [part for part in made if part is not None]
-    if not parts or len(parts) < len(made):
-        return None
-    return func.replace(body=SeqStmt(tuple(parts)) if len(parts) > 1 else parts[0])
+    return parts if len(parts) == len(made) else None
 
 
 def _by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
@@ -20,7 +21,16 @@ from relaxscript.ir.tir import (
 )
 from relaxscript.transform.prim_func.lower_blocks import is_true
 
-__all__ = ["Loop", "Nest", "Nests", "nests_of"]
+__all__ = [
+    "FunctionParts",
+    "Loop",
+    "Nest",
+    "Nests",
+    "nest_of",
+    "nests_of",
+    "nests_of_parts",
+    "parts_of",
+]
 
 
 class Loop(NamedTuple):
@@ -57,12 +67,29 @@ def nests_of(func: PrimFunc) -> Nests | None:
 
     Only loops and blocks are gone through, not what they compute.
     """
+    parts = parts_of(func)
+    return None if parts is None else nests_of_parts(parts.own, parts.parts)
+
+
+class FunctionParts(NamedTuple):
+    """The statements of a function in their order, and the buffers that it makes."""
+
+    own: tuple[Buffer, ...]
+    parts: tuple[Stmt, ...]
+
+
+def parts_of(func: PrimFunc) -> FunctionParts | None:
+    """The statements in the block, or the declarations, around all of them."""
     own: list[Buffer] = []
     body = _opened(func.body, own)
     if body is None or len({buffer.data for buffer in own}) < len(own):
         return None
-    parts = body.seq if isinstance(body, SeqStmt) else (body,)
-    nests = [_nest_of(part) for part in parts]
+    return FunctionParts(tuple(own), body.seq if isinstance(body, SeqStmt) else (body,))
+
+
+def nests_of_parts(own: Iterable[Buffer], parts: Iterable[Stmt]) -> Nests | None:
+    """The nests that some statements are; None where one is none."""
+    nests = [nest_of(part) for part in parts]
     found = tuple(nest for nest in nests if nest is not None)
     return Nests(tuple(own), found) if len(found) == len(nests) else None
 
@@ -89,7 +116,7 @@ def _opened(body: Stmt, own: list[Buffer]) -> Stmt | None:
                 return body
 
 
-def _nest_of(stmt: Stmt) -> Nest | None:
+def nest_of(stmt: Stmt) -> Nest | None:
     """The nest that a statement is, if it is one."""
     loops = []
     while isinstance(stmt, For):

@@ -14,9 +14,10 @@ _BYTES = {64: {"AVX512F", "AVX512_SKX", "X86_V4"}, 32: {"AVX2", "FMA3", "X86_V3"
 
 
 class Processor(NamedTuple):
-    """`vector_bytes` is the size of a register for vectors."""
+    """`vector_bytes` is the size of a register for vectors, of which there are some."""
 
     vector_bytes: int = 16
+    vector_registers: int = 16
 
     def lanes(self, itemsize: int) -> int:
         """The number of elements of so many bytes that one register holds."""
@@ -29,4 +30,6 @@ def this_processor() -> Processor:
     config: Any = np.show_config(mode="dicts")
     simd = config.get("SIMD Extensions", {})
     found = {*simd.get("baseline", ()), *simd.get("found", ())}
-    return Processor(next((size for size, names in _BYTES.items() if names & found), 16))
+    size = next((size for size, names in _BYTES.items() if names & found), 16)
+    many = size == 64 or not found.isdisjoint({"ASIMD", "NEON"})
+    return Processor(size, 32 if many else 16)

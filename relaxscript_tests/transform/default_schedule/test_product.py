@@ -1,0 +1,222 @@
+"""Products by tiles: what they compute at every edge, and functions that are left as they are."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from relaxscript.codegen.llvm import compile_prim_funcs
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.script import from_source
+from relaxscript.testing.compare import EXECUTORS
+from relaxscript.transform import (
+    AnnotateTIROpPattern,
+    ApplyDefaultSchedule,
+    FuseOps,
+    FuseTIR,
+    LegalizeOps,
+    Sequential,
+)
+from relaxscript.transform.default_schedule import product
+from relaxscript.transform.default_schedule.processor import Processor, this_processor
+
+# Tiles of 2 rows by 4 columns, so that small matrices have edges and several panels.
+SMALL = Processor(8, 7)
+FUSED = Sequential([LegalizeOps(), AnnotateTIROpPattern(), FuseOps(), FuseTIR()])
+
+
+def fused(head: str, body: str, result: str = "y") -> IRModule:
+    """A module with one function over tensors, its operators fused."""
+    lines = "\n".join(f"            {line}" for line in body.strip().splitlines())
+    text = f"""
+@I.ir_module
+class M:
+    @R.function
+    def main({head}):
+        with R.dataflow():
+{lines}
+            R.output({result})
+        return {result}
+"""
+    return FUSED(from_source(text))
+
+
+def only_prim_func(mod: IRModule) -> PrimFunc:
+    (func,) = [f for f in mod.functions.values() if isinstance(f, PrimFunc)]
+    return func
+
+
+def by_tiles(mod: IRModule, processor: Processor = SMALL) -> IRModule:
+    """The module with its products by tiles for a processor."""
+
+    def rule(func, _):
+        return product(func, processor)
+
+    made = ApplyDefaultSchedule(rule)(mod)
+    assert made is not mod
+    return made
+
+
+def matrices(*shapes: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
+    generator = np.random.default_rng(sum(map(sum, shapes)))
+    return [generator.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def assert_close(actual, a, b, *, behind=lambda x: x) -> None:
+    """Within one unit in the last place, for each step, of the sum of the products' sizes."""
+    wide = [x.astype("float64") for x in (a, b)]
+    bound = np.finfo(a.dtype).eps * (a.shape[-1] + 2) * (np.abs(wide[0]) @ np.abs(wide[1]))
+    difference = np.abs(actual - behind(wide[0] @ wide[1]))
+    assert (difference <= bound + 1e-30).all()
+
+
+SYMBOLIC = 'a: R.Tensor(("m", "k"), {0}), b: R.Tensor(("k", "n"), {0})'
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_edge_of_a_tile_is_computed(dtype: str):
+    mod = by_tiles(fused(SYMBOLIC.format(repr(dtype)), "y = R.matmul(a, b)"))
+    func = only_prim_func(mod)
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for m, k, n in itertools.product((0, 1, 2, 3, 5), (0, 1, 5), (0, 1, 3, 4, 9)):
+        a, b = matrices((m, k), (k, n), dtype=dtype)
+        found, expected = np.full((m, n), np.nan, dtype), np.full((m, n), np.nan, dtype)
+        kernel(a, b, found)
+        evaluate(func, [a, b, expected])
+        assert found.tobytes() == expected.tobytes()
+        assert_close(found, a, b)
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [(1, 384, 33), (97, 385, 17), (200, 900, 40), (14, 7, 1600), (96, 1, 1536)]
+)
+def test_blocks_are_added_up_in_their_order(m: int, k: int, n: int):
+    mod = by_tiles(fused(SYMBOLIC.format("'float32'"), "y = R.matmul(a, b)"), this_processor())
+    a, b = matrices((m, k), (k, n))
+    run = EXECUTORS["llvm"](mod)
+    found = run("main", a, b)
+    assert_close(found, a, b)
+    assert run("main", a, b).tobytes() == found.tobytes()
+
+
+def test_sizes_that_are_known_are_in_the_loops():
+    head = 'a: R.Tensor((5, 6), "float32"), b: R.Tensor((6, 7), "float32")'
+    mod = by_tiles(fused(head, "y = R.matmul(a, b)"))
+    assert "T.min" not in mod.script().split("tile", 1)[0]
+    a, b = matrices((5, 6), (6, 7))
+    for run in EXECUTORS.values():
+        assert_close(run(mod)("main", a, b), a, b)
+
+
+def test_what_follows_a_product_follows_it_by_vectors():
+    head = 'a: R.Tensor(("m", 8), "float32"), b: R.Tensor((8, 16), "float32"), '
+    head += 'c: R.Tensor((16,), "float32")'
+    mod = fused(head, "h = R.matmul(a, b)\nh = R.add(h, c)\ny = R.nn.relu(h)")
+    made = by_tiles(mod, Processor(32, 16))
+    assert_structural_equal(from_source(made.script()), made)
+    a, b, c = matrices((5, 8), (8, 16), (16,))
+    for run in EXECUTORS.values():
+        found = run(made)("main", a, b, c)
+        assert_close(found, a, b, behind=lambda x: np.maximum(x + c.astype("float64"), 0))
+
+
+def test_rows_of_all_batches_are_one_matrix_where_the_other_factor_has_none():
+    mod = by_tiles(
+        fused('a: R.Tensor((2, "m", 3), "float32"), b: R.Tensor((3, 5), "float32")',
+              "y = R.matmul(a, b)")
+    )  # fmt: skip
+    assert "2 * m" in mod.script()
+    a, b = matrices((2, 3, 3), (3, 5))
+    for run in EXECUTORS.values():
+        assert_close(run(mod)("main", a, b), a, b)
+
+
+@pytest.mark.parametrize("first", ["2", "1", '"q"'])
+def test_a_product_for_each_batch_is_a_loop_over_them(first: str):
+    head = f'a: R.Tensor(({first}, 4, 3), "float32"), b: R.Tensor((2, 3, 5), "float32")'
+    if '"q"' in first:
+        head = head.replace("(2, 3, 5)", '("q", 3, 5)')
+    mod = by_tiles(fused(head, "y = R.matmul(a, b)"))
+    a, b = matrices((1 if first == "1" else 2, 4, 3), (2, 3, 5))
+    for run in EXECUTORS.values():
+        assert_close(run(mod)("main", a, b), a, b)
+
+
+def test_a_tile_is_kept_in_registers():
+    mod = by_tiles(fused(SYMBOLIC.format("'float32'"), "y = R.matmul(a, b)"), Processor(32, 16))
+    kernel = compile_prim_funcs({"f": only_prim_func(mod)})["f"]
+    assert kernel.llvm_ir.count(" = alloca [96 x float]") == 2
+    # The one that is left is the tile as it is put into the result.
+    assert kernel.optimised_ir.count("alloca [96 x float]") == 1
+
+
+PROGRAM = """
+@T.prim_func
+def main(
+    A: T.Buffer((8, 8), "{dtype}"), B: T.Buffer((8, 8), "{dtype}"), C: T.Buffer((8, 8), "{dtype}")
+):
+    T.func_attr({{"tir.noalias": {noalias}}})
+    for i, j, k in T.grid({loops}):
+        with T.block("product"):
+            vi, vj, vk = T.axis.remap("{kinds}", [i, j, k])
+            with T.init():
+                C[vi, vj] = {start}
+            C[vi, vj] = {value}
+"""
+PLAIN = {
+    "dtype": "float32", "noalias": True, "loops": "T.int64(8), T.int64(8), T.int64(8)",
+    "kinds": "SSR", "start": "T.float32(0)", "value": "C[vi, vj] + A[vi, vk] * B[vk, vj]",
+}  # fmt: skip
+
+
+def test_a_product_in_its_plain_form_is_found():
+    assert product(from_source(PROGRAM.format(**PLAIN)), SMALL) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": "C[vi, vj] + A[vi, vk] + B[vk, vj]"},
+        {"value": "C[vi, vj] + A[vk, vi] * B[vk, vj]"},
+        {"value": "C[vi, vj] + A[vi, vk] * B[vj, vk]"},
+        {"value": "C[vi, vj] + A[vi, vk] * C[vk, vj]"},
+        {"value": "C[vj, vi] + A[vi, vk] * B[vk, vj]"},
+        {"value": "A[vi, vk] * B[vk, vj]"},
+        {"start": "T.float32(1)"},
+        {"start": "A[vi, vj]"},
+        {"noalias": False},
+        {"loops": "T.int64(8), T.int64(8), T.int64(7)"},
+        {"loops": "T.int64(7), T.int64(8), T.int64(8)"},
+        {"dtype": "int32", "start": "0"},
+    ],
+)
+def test_another_function_has_no_tiles(change: dict[str, object]):
+    assert product(from_source(PROGRAM.format(**{**PLAIN, **change})), SMALL) is None
+
+
+def test_a_sum_that_begins_with_what_is_there_has_no_tiles():
+    text = PROGRAM.format(**PLAIN)
+    init = "            with T.init():\n                C[vi, vj] = T.float32(0)\n"
+    assert init in text
+    reads = (
+        "            T.reads(C[vi, vj], A[vi, vk], B[vk, vj])\n            T.writes(C[vi, vj])\n"
+    )
+    assert product(from_source(text.replace(init, reads)), SMALL) is None
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 64), (3, 64), (64, 2)])
+def test_a_row_or_a_column_has_no_tiles(m: int, n: int):
+    head = f'a: R.Tensor(({m}, 6), "float32"), b: R.Tensor((6, {n}), "float32")'
+    assert product(only_prim_func(fused(head, "y = R.matmul(a, b)")), SMALL) is None
+
+
+def test_what_cannot_be_by_vectors_behind_a_product_leaves_it_as_it_is():
+    head = 'a: R.Tensor((8, 6), "float32"), b: R.Tensor((6, 8), "float32")'
+    mod = fused(head, "h = R.matmul(a, b)\ny = R.nn.softmax(h)")
+    first, second = (product(f, SMALL) for f in mod.functions.values() if isinstance(f, PrimFunc))
+    assert (first is None) != (second is None)
