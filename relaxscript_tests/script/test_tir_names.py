@@ -151,6 +151,7 @@ PROGRAMS = {
     "serial": "for i in T.serial(2, 8):\n    B[i] = A[i]",
     "parallel": "for i in T.parallel(16, annotations={'grain': 4}):\n    B[i] = A[i]",
     "vectorized": "for i in T.vectorized(16):\n    B[i] = A[i]",
+    "thread_binding": "for i in T.thread_binding(16, thread='threadIdx.x'):\n    B[i] = A[i]",
     "unroll": "for i in T.unroll(4):\n    B[i] = A[i]",
     "grid": "for i, j in T.grid(4, 4):\n    B[i * 4 + j] = A[j * 4 + i]",
     "block": "for i in range(16):\n    with T.block('b'):\n        vi = T.axis.spatial(16, i)\n"
@@ -223,7 +224,6 @@ def test_a_name_means_on_a_cpu_what_it_says(name):
 # ---------------------------------------------------------------- what is read and printed only
 
 READ_ONLY = {
-    "thread_binding": "for i in T.thread_binding(16, thread='threadIdx.x'):\n    B[i] = A[i]",
     "launch_thread": "with T.launch_thread('threadIdx.x', 16) as tx:\n    B[tx] = A[tx]",
     "env_thread": "tx = T.env_thread('threadIdx.x')\n"
                   "with T.launch_thread(tx, 16):\n    B[tx] = A[tx]",

@@ -16,11 +16,17 @@ ODD: list[Any] = [
     None, "odd", -1, 1.5, 10**30, tir.Var("i", "int32"), tir.Var("h", "handle"), object(), [1], (),
     {}, True, float("nan"), b"x", int,
 ]  # fmt: skip
+
+
+def is_error(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, BaseException)
+
+
 FUNCTIONS = {
     f"{spoken}.{name}": getattr(space, name)
     for spoken, space in (("tir", tir), ("T", T))
     for name in space.__all__
-    if callable(getattr(space, name))
+    if callable(getattr(space, name)) and not is_error(getattr(space, name))
 }
 
 

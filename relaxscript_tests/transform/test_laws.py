@@ -99,7 +99,7 @@ DECLARED = {
         "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
         "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern", "tir.Filter",
     },
-    "tolerance": {"LegalizeOps"},
+    "tolerance": {"ApplyDefaultSchedule", "LegalizeOps"},
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {"DeadCodeElimination", "TopologicalSort"},
     "trusts_checks": {"RemoveUnusedChecks"},
