@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import Span, VMError
+from relaxscript.errors import DiagnosticError, Span, VMError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.runtime.stack_guard import lacks_stack
 from relaxscript.semantics import tir_errors
 from relaxscript.semantics.error_context import locate_errors
@@ -86,10 +87,29 @@ class CompiledPrimFunc:
     """A PrimFunc as closures."""
 
     def __init__(self, func: tir.PrimFunc) -> None:
+        _check_threads(func)
         self.signature = PrimFuncSignature(func)
         cx = ExpressionContext(self.signature.layout, RULES, has_vector_math(func))
         preparation = share_pointers(cx, self.signature.params)
         self.run: Run = sequence([*preparation, compile_body(cx, func.body)])
+
+
+def _check_threads(func: tir.PrimFunc) -> None:
+    """Refuse threads of a GPU that exchange elements: in order, they would not wait for others."""
+    stack: list[tir.Stmt] = [func.body]
+    seen: set[int] = set()
+    while stack:
+        stmt = stack.pop()
+        if id(stmt) in seen:
+            continue
+        seen.add(id(stmt))
+        if isinstance(stmt, tir.For) and stmt.kind == tir.ForKind.THREAD_BINDING:
+            from relaxscript.transform.schedule.thread_loops import shared_by_threads
+
+            found = shared_by_threads(func, stmt)
+            if found is not None:
+                raise DiagnosticError(found)
+        stack += [part for part in parts_of_tir(stmt) if isinstance(part, tir.Stmt)]
 
 
 @lru_cache(maxsize=256)

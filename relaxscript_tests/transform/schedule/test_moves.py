@@ -148,6 +148,26 @@ def test_symbolic_loops_take_in_blocks_with_a_condition():
     check(rows, other, sizes=(0, 1, 4, 7))
 
 
+def test_elements_that_are_read_in_some_iterations_only_are_computed_where_they_are():
+    @T.prim_func
+    def shifted(X: T.Buffer((9,), "float32"), Y: T.Buffer((9,), "float32")):
+        A = T.alloc_buffer((9,))
+        for i in range(9):
+            with T.block("A"):
+                vi = T.axis.spatial(9, i)
+                A[vi] = X[vi] * T.float32(2)
+        for i in range(9):
+            with T.block("B"):
+                vi = T.axis.spatial(9, i)
+                Y[vi] = T.if_then_else(vi >= 2, A[vi - 2], T.float32(0)) + A[8 - vi]
+
+    sch = Schedule(shifted)
+    outer, _ = sch.split(sch.get_loops("B")[0], [None, 2])
+    sch.compute_at("A", outer)
+    sch.parallel(outer)
+    assert "+ ax0 >= 0)" in body_of(check(shifted, sch))
+
+
 def test_a_block_is_put_where_the_index_says():
     sch = Schedule(chain)
     i, _ = sch.get_loops("C")
