@@ -46,6 +46,11 @@ def save_weights(
     for what is no tensor, and for a dtype that the format has not. RX0712 where `weights` are no
     mapping, or a name is no string. RX0707 where a file cannot be written.
     """
+    if isinstance(path, Mapping) and not isinstance(weights, Mapping):
+        help = "write `save_weights(weights, path)`"
+        raise DiagnosticError(
+            Diagnostic("RX0712", "the weights come before the path", None, help=help)
+        )
     require_mapping(weights)
     arrays = {_checked_name(name): _array(name, value) for name, value in weights.items()}
     said = dict(metadata or {})

@@ -145,6 +145,13 @@ def test_whatever_is_written_is_read_by_us_and_by_the_library_bit_by_bit(tmp_pat
                 assert read.tobytes() == array.tobytes()
 
 
+def test_weights_behind_the_path_are_told_to_come_first(tmp_path):
+    found = refused(tmp_path / "a.safetensors", {"w": W})
+    assert found.message == "the weights come before the path"
+    assert found.help == "write `save_weights(weights, path)`"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_pairs_of_names_and_arrays_are_no_mapping(tmp_path):
     found = refused([("w", W)], tmp_path / "a.safetensors")
     assert found.message == (
