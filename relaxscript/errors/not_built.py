@@ -32,7 +32,7 @@ _SCHEDULES = "`relaxscript.tir.Schedule` changes loops step by step"
 _IMPORTERS = "write the model with `relax.frontend.nn`, and give it the weights by name"
 
 _PACKAGE = {
-    "dlight": _SCHEDULES,
+    "dlight": f"`relaxscript.transform.ApplyDefaultSchedule()` arranges all loops; {_SCHEDULES}",
     "meta_schedule": _SCHEDULES,
     "autotvm": _SCHEDULES,
     "auto_scheduler": _SCHEDULES,
