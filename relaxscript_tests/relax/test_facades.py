@@ -142,7 +142,7 @@ def test_importing_the_package_imports_no_facade_and_no_compiler():
         (
             "from relaxscript import dlight",
             "`relaxscript.dlight` is not built yet; "
-            "`relaxscript.transform.ApplyDefaultSchedule()` arranges all loops; `relaxscript.tir.Sc",
+            "`relaxscript.transform.ApplyDefaultSchedule()` arranges all loops; `relaxscript.tir",
         ),
         ("from relaxscript import meta_schedule as ms", "`relaxscript.meta_schedule` is not built"),
         (

@@ -3,7 +3,9 @@
 apply_default_schedule.py  the pass that asks one rule after the other.
 elementwise.py             loops over elements that depend on no others, by vectors.
 product.py                 products of matrices by tiles, and what follows them.
-product_loops.py           the loops of a product.
+tiled_product.py           products by tiles, for many rows.
+product_of_few_rows.py     products row by row.
+loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.
 loop_nests.py              what a function of plain loops does: nests, and one store in each.
 processor.py               facts of the processor: how long its vectors are.

@@ -26,6 +26,7 @@ from relaxscript.ir.tir import (
     DeclBuffer,
     For,
     ForKind,
+    IfThenElse,
     IterVar,
     PrimFunc,
     SeqStmt,
@@ -37,12 +38,14 @@ from relaxscript.transform.prim_func.memory_access import has_noalias
 
 from .elementwise import results_by_vectors
 from .loop_nests import nest_of, nests_of_parts, parts_of
+from .loop_writing import with_memory
 from .processor import Processor
-from .product_loops import Product, product_loops, with_memory
+from .product_of_few_rows import loops_of_few_rows
+from .tiled_product import Product, tiled_loops
 
 __all__ = ["product"]
 
-# A product with fewer rows, or columns, has little use for tiles.
+# With fewer rows nothing is gained by copies, with fewer columns nothing by vectors.
 FEWEST = 4
 
 
@@ -83,10 +86,8 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
 
 
 def _is_worth_it(found: _Contraction) -> bool:
-    m, n, _ = found.product.sizes
-    if found.rows is not None:
-        m = found.rows
-    return not any(isinstance(size, IntImm) and size.value < FEWEST for size in (m, n))
+    columns = found.product.sizes[1]
+    return not (isinstance(columns, IntImm) and columns.value < FEWEST)
 
 
 class _Contraction(NamedTuple):
@@ -98,13 +99,13 @@ class _Contraction(NamedTuple):
 
     def loops(self, processor: Processor) -> Stmt:
         if self.rows is None:
-            made = product_loops(self.product, processor)
+            made = _loops(self.product, processor)
             for var, extent in reversed(self.axes):
                 made = For(var, const(0, var.dtype), extent, ForKind.SERIAL, made)
             return made
         a, b, c = self.product[:3]
         views = [x.replace(shape=(self.rows, x.shape[-1]), axis_separators=()) for x in (a, c)]
-        made = product_loops(Product(views[0], b, views[1]), processor)
+        made = _loops(Product(views[0], b, views[1]), processor)
         for view in views:
             made = DeclBuffer(view, made)
         return made
@@ -120,6 +121,16 @@ def _cleared(stmt: Stmt) -> Buffer | None:
     is_zero = isinstance(store.value, FloatImm) and store.value.value == 0
     whole = is_zero and _goes_through(BufferLoad(store.buffer, store.indices), extents)
     return store.buffer if whole else None
+
+
+def _loops(found: Product, processor: Processor) -> Stmt:
+    """The loops for as many rows as there are, by tiles where these are worth it."""
+    rows, _, _ = found.sizes
+    if isinstance(rows, IntImm):
+        write = loops_of_few_rows if rows.value < FEWEST else tiled_loops
+        return write(found, processor)
+    few, many = (write(found, processor) for write in (loops_of_few_rows, tiled_loops))
+    return IfThenElse(rows < const(FEWEST, rows.dtype), few, many)
 
 
 def _matched(stmt: Stmt, cleared: Buffer | None) -> _Contraction | None:

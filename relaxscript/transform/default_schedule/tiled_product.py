@@ -20,37 +20,30 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import (
     EQ,
-    INT64,
     And,
     Broadcast,
     BufferLoad,
     Call,
-    FloorDiv,
     IntImm,
     Max,
     Min,
     PrimExpr,
     Ramp,
-    StringImm,
     Var,
     const,
 )
 from relaxscript.ir.tir import (
-    Allocate,
     Buffer,
     BufferStore,
-    DeclBuffer,
-    For,
-    ForKind,
     IfThenElse,
     LetStmt,
-    SeqStmt,
     Stmt,
 )
 
+from .loop_writing import ceil, fused, in_row, loop, number, with_memory
 from .processor import Processor
 
-__all__ = ["Product", "product_loops", "with_memory"]
+__all__ = ["Product", "tiled_loops"]
 
 # Steps of the inner axis, rows of A and columns of B that are copied at a time.
 DEPTH, ROWS, COLUMNS = 384, 96, 1536
@@ -90,38 +83,9 @@ def tile_for(processor: Processor, dtype: DataType) -> _Tile:
     return _Tile((processor.vector_registers - 3) // 2, lanes)
 
 
-def product_loops(product: Product, processor: Processor) -> Stmt:
-    """The statement that computes a product."""
+def tiled_loops(product: Product, processor: Processor) -> Stmt:
+    """The statement that computes a product by tiles."""
     return _TiledLoops(product, tile_for(processor, product.c.dtype)).all_blocks()
-
-
-def _number(value: int) -> IntImm:
-    return IntImm(INT64, value)
-
-
-def _loop(
-    name: str, extent: PrimExpr | int, body: Callable[[Var], Stmt], unroll: bool = False
-) -> Stmt:
-    var = Var.make(name, INT64)
-    size = _number(extent) if isinstance(extent, int) else extent
-    kind = ForKind.UNROLLED if unroll else ForKind.SERIAL
-    return For(var, _number(0), size, kind, body(var))
-
-
-def _row(*statements: Stmt) -> Stmt:
-    return SeqStmt(statements) if len(statements) > 1 else statements[0]
-
-
-def with_memory(buffer: Buffer, body: Stmt) -> Stmt:
-    """A statement and a buffer of its own."""
-    inner = DeclBuffer(buffer, body)
-    return Allocate(buffer.data, buffer.dtype, buffer.shape, const(True), inner)
-
-
-def _ceil(size: PrimExpr, by: int) -> PrimExpr:
-    if isinstance(size, IntImm):
-        return _number(-(-size.value // by))
-    return FloorDiv(size + _number(by - 1), _number(by))
 
 
 class _TiledLoops:
@@ -142,7 +106,7 @@ class _TiledLoops:
         self.spilled = self._memory("spilled", tile.rows, tile.columns)
 
     def _memory(self, name: str, *sizes: int) -> Buffer:
-        return Buffer(name, tuple(map(_number, sizes)), self.dtype)
+        return Buffer(name, tuple(map(number, sizes)), self.dtype)
 
     def _at_most(self, size: PrimExpr, limit: int, unit: int) -> int:
         """The number of units that are copied at a time."""
@@ -153,28 +117,28 @@ class _TiledLoops:
 
     def all_blocks(self) -> Stmt:
         columns = self.column_panels * self.tile.columns
-        loops = _loop("jc", _ceil(self.n, columns), self.column_block)
+        loops = loop("jc", ceil(self.n, columns), self.column_block)
         for buffer in (self.packed_a, self.packed_b, self.spilled):
             loops = with_memory(buffer, loops)
         return loops
 
     def column_block(self, jc: Var) -> Stmt:
-        count = _ceil(self.k, self.depth)
+        count = ceil(self.k, self.depth)
         if not isinstance(count, IntImm):
             # Where there are no steps, the sum is the zero that a tile begins with.
-            count = Max(count, _number(1))
-        return _loop("pc", count, lambda pc: self.depth_block(jc, pc))
+            count = Max(count, number(1))
+        return loop("pc", count, lambda pc: self.depth_block(jc, pc))
 
     def depth_block(self, jc: Var, pc: Var) -> Stmt:
         rows = self.row_panels * self.tile.rows
-        blocks = _loop("ic", _ceil(self.m, rows), lambda ic: self.row_block(jc, pc, ic))
-        return _row(self.pack_b(jc, pc), blocks)
+        blocks = loop("ic", ceil(self.m, rows), lambda ic: self.row_block(jc, pc, ic))
+        return in_row(self.pack_b(jc, pc), blocks)
 
     def row_block(self, jc: Var, pc: Var, ic: Var) -> Stmt:
         def tiles(j: PrimExpr, jp: Var) -> Stmt:
             return self.rows_of(ic, "ip", lambda i, ip: self.one_tile(pc, i, ip, j, jp))
 
-        return _row(self.pack_a(pc, ic), self.columns_of(jc, "jp", tiles))
+        return in_row(self.pack_a(pc, ic), self.columns_of(jc, "jp", tiles))
 
     def rows_of(self, ic: Var, name: str, body: Callable[[PrimExpr, Var], Stmt]) -> Stmt:
         """A loop over the panels of a block of rows; `body` is told where one begins."""
@@ -183,21 +147,21 @@ class _TiledLoops:
             first = (ic * self.row_panels + ip) * self.tile.rows
             return IfThenElse(first < self.m, body(first, ip))
 
-        return _loop(name, self.row_panels, inside)
+        return loop(name, self.row_panels, inside)
 
     def columns_of(self, jc: Var, name: str, body: Callable[[PrimExpr, Var], Stmt]) -> Stmt:
         def inside(jp: Var) -> Stmt:
             first = (jc * self.column_panels + jp) * self.tile.columns
             return IfThenElse(first < self.n, body(first, jp))
 
-        return _loop(name, self.column_panels, inside)
+        return loop(name, self.column_panels, inside)
 
     def steps_of(self, pc: Var, body: Callable[[Var], Stmt]) -> Stmt:
         """A loop over the steps of a block of the inner axis."""
         if isinstance(self.k, IntImm) and self.k.value <= self.depth:
-            return _loop("p", self.k, body)
+            return loop("p", self.k, body)
         left = self.k - pc * self.depth
-        return _loop("p", Min(_number(self.depth), left), body)
+        return loop("p", Min(number(self.depth), left), body)
 
     # ------------------------------------------------------------ panels
 
@@ -214,7 +178,7 @@ class _TiledLoops:
                 steps = self.steps_of(pc, copied), self.steps_of(pc, cleared)
                 return IfThenElse(i + r < self.m, *steps)
 
-            return _loop("r", self.tile.rows, one)
+            return loop("r", self.tile.rows, one)
 
         return self.rows_of(ic, "ip", panel)
 
@@ -225,9 +189,9 @@ class _TiledLoops:
                 for half in range(2):
                     at = self._lanes_from(j + half * self.tile.lanes)
                     value = self.of_b(pc * self.depth + p, at)
-                    to = (jp, p, self._lanes_from(_number(half * self.tile.lanes)))
+                    to = (jp, p, self._lanes_from(number(half * self.tile.lanes)))
                     halves.append(BufferStore(self.packed_b, value, to))
-                return _row(*halves)
+                return in_row(*halves)
 
             def part(p: Var) -> Stmt:
                 def one(q: Var) -> Stmt:
@@ -235,7 +199,7 @@ class _TiledLoops:
                     value = self._or_zero(j + q < self.n, loaded)
                     return BufferStore(self.packed_b, value, (jp, p, q))
 
-                return _loop("q", self.tile.columns, one)
+                return loop("q", self.tile.columns, one)
 
             return IfThenElse(
                 j + self.tile.columns <= self.n, self.steps_of(pc, whole), self.steps_of(pc, part)
@@ -254,7 +218,7 @@ class _TiledLoops:
         return Call(loaded.dtype, op_named("tir.if_then_else"), (condition, loaded, zero))
 
     def _lanes_from(self, first: PrimExpr) -> Ramp:
-        return Ramp(first, _number(1), self.tile.lanes)
+        return Ramp(first, number(1), self.tile.lanes)
 
     # ------------------------------------------------------------ tiles
 
@@ -269,7 +233,7 @@ class _TiledLoops:
             return BufferStore(self.spilled, BufferLoad(self.acc, (r, at)), (r, at))
 
         is_whole = And(i + self.tile.rows <= self.m, j + self.tile.columns <= self.n)
-        body = _row(
+        body = in_row(
             self.each_vector(clear),
             self.steps_of(pc, lambda p: self.step(p, ip, jp)),
             self.each_vector(spill),
@@ -281,11 +245,11 @@ class _TiledLoops:
         """A statement for each vector of a tile."""
 
         def of_row(r: Var) -> Stmt:
-            return _row(
-                *(body(r, self._lanes_from(_number(h * self.tile.lanes)), h) for h in range(2))
+            return in_row(
+                *(body(r, self._lanes_from(number(h * self.tile.lanes)), h) for h in range(2))
             )
 
-        return _loop("r", self.tile.rows, of_row, unroll=True)
+        return loop("r", self.tile.rows, of_row, unroll=True)
 
     def step(self, p: Var, ip: Var, jp: Var) -> Stmt:
         """The outer product of a column of A and a row of B, added to the tile."""
@@ -294,17 +258,13 @@ class _TiledLoops:
         def added(r: Var, at: Ramp, half: int) -> Stmt:
             a = Broadcast(BufferLoad(self.packed_a, (ip, p, r)), self.tile.lanes)
             old = BufferLoad(self.acc, (r, at))
-            return BufferStore(self.acc, self._fused(a, halves[half], old), (r, at))
+            return BufferStore(self.acc, fused(a, halves[half], old), (r, at))
 
         made = self.each_vector(added)
         for half in (1, 0):
-            at = self._lanes_from(_number(half * self.tile.lanes))
+            at = self._lanes_from(number(half * self.tile.lanes))
             made = LetStmt(halves[half], BufferLoad(self.packed_b, (jp, p, at)), made)
         return made
-
-    def _fused(self, a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
-        args = (StringImm("llvm.fma"), a, b, c)
-        return Call(self.vector, op_named("tir.call_llvm_pure_intrin"), args)
 
     def put(self, pc: Var, i: PrimExpr, j: PrimExpr, whole: bool) -> Stmt:
         """The tile as the result, or added to it; of one that is not whole what is inside."""
@@ -319,19 +279,19 @@ class _TiledLoops:
         def rows(add: bool) -> Stmt:
             def vectors(r: Var) -> Stmt:
                 halves = [
-                    element(add, i + r, self._lanes_from(j + h), r, self._lanes_from(_number(h)))
+                    element(add, i + r, self._lanes_from(j + h), r, self._lanes_from(number(h)))
                     for h in (0, self.tile.lanes)
                 ]
-                return _row(*halves)
+                return in_row(*halves)
 
             def elements(r: Var) -> Stmt:
-                columns = Min(_number(self.tile.columns), self.n - j)
-                return _loop("q", columns, lambda q: element(add, i + r, j + q, r, q))
+                columns = Min(number(self.tile.columns), self.n - j)
+                return loop("q", columns, lambda q: element(add, i + r, j + q, r, q))
 
             if whole:
-                return _loop("r", self.tile.rows, vectors)
-            return _loop("r", Min(_number(self.tile.rows), self.m - i), elements)
+                return loop("r", self.tile.rows, vectors)
+            return loop("r", Min(number(self.tile.rows), self.m - i), elements)
 
         if isinstance(self.k, IntImm) and self.k.value <= self.depth:
             return rows(False)
-        return IfThenElse(EQ(pc, _number(0)), rows(False), rows(True))
+        return IfThenElse(EQ(pc, number(0)), rows(False), rows(True))
