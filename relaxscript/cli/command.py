@@ -123,6 +123,11 @@ def command_line() -> CommandParser:
     operators = commands.add_parser("ops", help="tell about an operator, R.matmul or so")
     operators.add_argument("name", nargs="?", metavar="NAME", help="without it, all are listed")
 
+    cache = commands.add_parser("cache", help="tell about the machine code kept on disk")
+    actions = cache.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("info", help="say where it is, and how much")
+    actions.add_parser("clear", help="remove it")
+
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
 
@@ -156,6 +161,10 @@ def carry_out(args: argparse.Namespace) -> int:
             from .operators import list_operators, tell_operator
 
             return list_operators() if args.name is None else tell_operator(args.name)
+        case "cache":
+            from .cache import cache_info, clear_cache
+
+            return cache_info() if args.action == "info" else clear_cache()
         case _:
             from .doctor import doctor
 

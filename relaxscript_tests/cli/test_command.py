@@ -139,7 +139,7 @@ def test_the_help_names_every_command(capsys):
     out = capsys.readouterr().out
     assert all(
         f"\n    {name} " in out
-        for name in ("run", "check", "print", "inspect", "explain", "doctor")
+        for name in ("run", "check", "print", "inspect", "explain", "ops", "cache", "doctor")
     )
 
 

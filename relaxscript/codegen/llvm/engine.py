@@ -4,22 +4,27 @@ The engine is made when the first module is compiled: one LLJIT for the process,
 for this computer. Linked code lives as long as its `Code`. Compiling holds a lock, running does
 not.
 
+What LLVM makes of a text is kept on disk (`runtime/object_cache.py`), by all that it depends on.
+
 No flag of fast arithmetic is ever set, and no multiplication is fused with an addition. So results
 do not depend on the level of optimisation.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
 from relaxscript.errors import InternalError
 from relaxscript.runtime.forks import lock_across_forks
+from relaxscript.runtime.object_cache import object_cache
 from relaxscript.semantics.c_functions import c_function
+from relaxscript.version import __version__
 
 __all__ = ["AS_WRITTEN", "Code", "assembly_text", "compile_text", "optimised_text"]
 
@@ -61,6 +66,8 @@ class Engine:
         llvm.initialize_native_asmprinter()
         self.llvm = llvm
         self.target = llvm.Target.from_default_triple()
+        self.cpu = llvm.get_host_cpu_name()
+        self.features = llvm.get_host_cpu_features().flatten()
         self.machines: dict[int, Any] = {}
         self.jit = llvm.create_lljit_compiler(self.machine(2))
         self.numbers = itertools.count()
@@ -68,16 +75,37 @@ class Engine:
     def machine(self, level: int) -> Any:
         """The target machine for a level of optimisation."""
         if level not in self.machines:
-            # Constants of small code are reached from where it is, which leaves registers free.
-            self.machines[level] = self.target.create_target_machine(
-                cpu=self.llvm.get_host_cpu_name(),
-                features=self.llvm.get_host_cpu_features().flatten(),
-                opt=2 if level == AS_WRITTEN else level,
-                reloc="pic",
-                codemodel="small" if level == AS_WRITTEN else "jitdefault",
-                jit=True,
-            )
+            self.machines[level] = self.target.create_target_machine(**self.options(level))
         return self.machines[level]
+
+    def options(self, level: int) -> dict[str, Any]:
+        """The settings of the target machine for a level."""
+        return {
+            "cpu": self.cpu,
+            "features": self.features,
+            "opt": 2 if level == AS_WRITTEN else level,
+            "reloc": "pic",
+            # Constants of small code are reached from where it is, which leaves registers free.
+            "codemodel": "small" if level == AS_WRITTEN else "jitdefault",
+            "jit": True,
+        }
+
+    def dependencies(self, level: int) -> dict[str, Any]:
+        """All but the text that the object of a text depends on.
+
+        The version of relaxscript stands for the passes that are run.
+        """
+        import llvmlite
+
+        return {
+            "relaxscript": __version__,
+            "llvmlite": llvmlite.__version__,
+            "llvm": self.llvm.llvm_version_info,
+            "triple": self.target.triple,
+            "level": level,
+            "tuning": tuning(level),
+            **self.options(level),
+        }
 
     @contextmanager
     def optimise_source(self, text: str, level: int) -> Iterator[tuple[Any, Any]]:
@@ -101,9 +129,29 @@ class Engine:
     def compile(
         self, text: str, entries: Sequence[str], functions: Mapping[str, str | int], level: int
     ) -> Code:
-        """Optimise, link and find entries; raises `InternalError` where LLVM refuses the text."""
+        """Link the code of a text, of which the cache has the object or gets it.
+
+        Raises `InternalError` where LLVM refuses the text.
+        """
+        cache, key = object_cache(), object_key(text, self.dependencies(level))
+        image = cache.load(key)
+        if image is not None:
+            with suppress(InternalError):
+                return self.link(image, entries, functions)
+            cache.discard(key)
         with self.optimise_source(text, level) as (module, machine):
             image = machine.emit_object(module)
+        code = self.link(image, entries, functions)
+        cache.store(key, image)
+        return code
+
+    def link(
+        self, image: bytes, entries: Sequence[str], functions: Mapping[str, str | int]
+    ) -> Code:
+        """Link an object and find its entries.
+
+        Raises `InternalError` for what is no object, and where a function is missing.
+        """
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
         for symbol, name in functions.items():
             library.import_symbol(symbol, name if isinstance(name, int) else _address(name))
@@ -122,12 +170,8 @@ class Engine:
             self.keep_in_registers(module, machine)
             return
         options = self.llvm.create_pipeline_tuning_options(speed_level=level)
-        options.loop_vectorization = level > 1
-        # It gains nothing where code is loops, and constants near the ends of int64 in an index end
-        # the process by one of its assertions.
-        options.slp_vectorization = False
-        options.loop_interleaving = level > 1
-        options.loop_unrolling = level > 1
+        for name, value in tuning(level).items():
+            setattr(options, name, value)
         builder = self.llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
 
@@ -141,6 +185,25 @@ class Engine:
         for function in module.functions:
             if not function.is_declaration:
                 manager.run(function, builder)
+
+
+def tuning(level: int) -> dict[str, bool]:
+    """The settings of LLVM's own pipeline for a level."""
+    return {
+        "loop_vectorization": level > 1,
+        # It gains nothing where code is loops, and constants near the ends of int64 in an index end
+        # the process by one of its assertions.
+        "slp_vectorization": False,
+        "loop_interleaving": level > 1,
+        "loop_unrolling": level > 1,
+    }
+
+
+def object_key(text: str, dependencies: Mapping[str, Any]) -> str:
+    """The key of the object of a text: a hash of the text and all else that it depends on."""
+    found = hashlib.sha256(repr(sorted(dependencies.items())).encode())
+    found.update(text.encode())
+    return found.hexdigest()
 
 
 @contextmanager
