@@ -74,8 +74,6 @@ def processors() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode(config)
-    # What tests compile is compiled, and nothing of it is left in the user's home.
-    os.environ["RELAXSCRIPT_CACHE"] = "off"
     config.pluginmanager.register(Recorder(config))
     # Shells start their background jobs with interrupts ignored, and programs that these start
     # inherit that; tests that interrupt need the handler that Python has otherwise.

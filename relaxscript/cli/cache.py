@@ -1,7 +1,9 @@
 """`relaxscript cache`: the machine code that is kept on disk.
 
-folder   ~/.cache/relaxscript
-holds    37 objects, 0.4 of 512 MiB
+    folder   ~/.cache/relaxscript
+    holds    37 objects, 412 KiB of 512 MiB
+
+A third line says why the folder is not used, where that is so.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import weakref
@@ -180,9 +181,11 @@ print("failed:", failed)
 
 
 @pytest.mark.slow
-def test_a_child_forked_while_another_thread_builds_can_build_and_run():
+@pytest.mark.parametrize("cache", ["off", "cache"])
+def test_a_child_forked_while_another_thread_builds_can_build_and_run(cache, tmp_path):
+    folder = str(tmp_path / cache) if cache != "off" else "off"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKS], text=True, capture_output=True, check=False,
-        timeout=300, cwd=ROOT,
+        timeout=300, cwd=ROOT, env={**os.environ, "RELAXSCRIPT_CACHE": folder},
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "failed: 0\n"), done.stderr[-2000:]
