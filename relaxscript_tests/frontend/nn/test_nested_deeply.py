@@ -88,5 +88,7 @@ def refusal(depth: int) -> str | None:
 
 
 def test_wherever_python_gives_up_the_same_is_said():
-    found = {refusal(depth) for depth in (50, 180, 200, 210, 220, 225, 230, 235, 240, 250, 300)}
+    # Where it gives up, its version decides: newer ones need fewer frames for a call.
+    depths = (50, *range(180, 420, 10), 225, 235, 1000)
+    found = {refusal(depth) for depth in depths}
     assert found == {None, "`forward` is nested too deeply to be exported"}
