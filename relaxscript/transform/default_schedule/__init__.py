@@ -5,6 +5,9 @@ elementwise.py             loops over elements that depend on no others, by vect
 product.py                 products of matrices by tiles, and what follows them.
 tiled_product.py           products by tiles, for many rows.
 product_of_few_rows.py     products row by row.
+rows.py                    reductions of rows, and what is before and behind them.
+row_nests.py               what a function over rows does: its nests, by the same loops.
+row_sweeps.py              the loops over one row.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.
 loop_nests.py              what a function of plain loops does: nests, and one store in each.
@@ -16,5 +19,6 @@ from __future__ import annotations
 from .apply_default_schedule import ApplyDefaultSchedule
 from .elementwise import elementwise
 from .product import product
+from .rows import rows
 
-__all__ = ["ApplyDefaultSchedule", "elementwise", "product"]
+__all__ = ["ApplyDefaultSchedule", "elementwise", "product", "rows"]

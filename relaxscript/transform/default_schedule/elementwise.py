@@ -45,7 +45,7 @@ from .inline_producers import InlinedNest, inlined
 from .loop_nests import Loop, Nests, nests_of
 from .processor import Processor
 
-__all__ = ["elementwise", "results_by_vectors"]
+__all__ = ["elementwise", "is_without", "product_of", "results_by_vectors"]
 
 
 def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
@@ -153,12 +153,12 @@ def _collapsed(value: InlinedNest) -> _Loops:
     accesses.append((store.buffer, store.indices))
     for depth in range(len(loops), 1, -1):
         last = loops[-depth:]
-        if all(_is_whole(*a, last) or _is_without(a[1], last) for a in accesses):
+        if all(_is_whole(*a, last) or is_without(a[1], last) for a in accesses):
             views = {b: _view(b) for b, indices in accesses if _is_whole(b, indices, last)}
             var, flat = Var.make(last[-1].var.name, INT64), dict(views)
             made = _Flat(last, var, flat).rewritten(body)
             if not any(loop.var in {*walk(made)} for loop in last):
-                extent = _product([loop.extent for loop in last])
+                extent = product_of([loop.extent for loop in last])
                 return _Loops(loops[:-depth], var, extent, made, tuple(views.values()))
     return _Loops(loops[:-1], loops[-1].var, loops[-1].extent, body, ())
 
@@ -172,10 +172,10 @@ def _is_whole(buffer: Buffer, indices: Sequence[PrimExpr], loops: Sequence[Loop]
     return all(
         index is loop.var and prove_equal(extent, loop.extent) is YES
         for index, extent, loop in rows
-    ) and _is_without(indices[:-depth], loops)
+    ) and is_without(indices[:-depth], loops)
 
 
-def _is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
+def is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
     """True if no index depends on these loops."""
     used = {node for index in indices for node in walk(index)}
     return not any(loop.var in used for loop in loops)
@@ -183,10 +183,11 @@ def _is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
 
 def _view(buffer: Buffer) -> Buffer:
     """A buffer of one dimension over the memory of one."""
-    return buffer.replace(shape=(_product(buffer.shape),), axis_separators=())
+    return buffer.replace(shape=(product_of(buffer.shape),), axis_separators=())
 
 
-def _product(extents: Sequence[PrimExpr]) -> PrimExpr:
+def product_of(extents: Sequence[PrimExpr]) -> PrimExpr:
+    """The number of elements of some axes."""
     made: PrimExpr = const(1, INT64)
     for extent in (cast(extent, INT64) for extent in extents):
         if isinstance(made, IntImm) and isinstance(extent, IntImm):
@@ -224,4 +225,4 @@ class _Flat:
             lead = wide if lead is None else lead * cast(extent, INT64) + wide
         if lead is None:
             return self.var
-        return lead * _product(buffer.shape[-self.depth :]) + self.var
+        return lead * product_of(buffer.shape[-self.depth :]) + self.var

@@ -14,41 +14,13 @@ from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS
-from relaxscript.transform import (
-    AnnotateTIROpPattern,
-    ApplyDefaultSchedule,
-    FuseOps,
-    FuseTIR,
-    LegalizeOps,
-    Sequential,
-)
+from relaxscript.transform import ApplyDefaultSchedule
 from relaxscript.transform.default_schedule import product
 from relaxscript.transform.default_schedule.processor import Processor, this_processor
+from relaxscript_tests.transform.default_schedule.fused_programs import fused, only_prim_func
 
 # Tiles of 2 rows by 4 columns, so that small matrices have edges and several panels.
 SMALL = Processor(8, 7)
-FUSED = Sequential([LegalizeOps(), AnnotateTIROpPattern(), FuseOps(), FuseTIR()])
-
-
-def fused(head: str, body: str, result: str = "y") -> IRModule:
-    """A module with one function over tensors, its operators fused."""
-    lines = "\n".join(f"            {line}" for line in body.strip().splitlines())
-    text = f"""
-@I.ir_module
-class M:
-    @R.function
-    def main({head}):
-        with R.dataflow():
-{lines}
-            R.output({result})
-        return {result}
-"""
-    return FUSED(from_source(text))
-
-
-def only_prim_func(mod: IRModule) -> PrimFunc:
-    (func,) = [f for f in mod.functions.values() if isinstance(f, PrimFunc)]
-    return func
 
 
 def by_tiles(mod: IRModule, processor: Processor = SMALL) -> IRModule:

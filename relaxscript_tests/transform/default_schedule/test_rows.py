@@ -1,0 +1,570 @@
+"""Reductions of rows: what they compute for every length, and functions that are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxscript.codegen.llvm import compile_prim_funcs
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.script import from_source
+from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
+from relaxscript.testing.inputs import inputs_for
+from relaxscript.transform import ApplyDefaultSchedule
+from relaxscript.transform.default_schedule import rows
+from relaxscript.transform.default_schedule.processor import Processor, this_processor
+from relaxscript_tests import examples
+from relaxscript_tests.transform.default_schedule.fused_programs import (
+    FUSED,
+    fused,
+    only_prim_func,
+)
+from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+
+EIGHT = Processor(32, 16)
+# Lengths around one vector, several vectors at once, and both.
+LENGTHS = (0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 41, 63, 100)
+EPS = float(np.finfo("float32").eps)
+Array = np.ndarray[Any, Any]
+
+
+def by_rows(mod: IRModule, processor: Processor = EIGHT) -> PrimFunc:
+    """The only function of a module by rows, as it is to be compiled."""
+
+    def rule(func: PrimFunc, _: Processor) -> PrimFunc | None:
+        return rows(func, processor)
+
+    made = only_prim_func(ApplyDefaultSchedule(rule)(mod))
+    assert made.attrs["relaxscript.schedule"] == "rule"
+    return made
+
+
+def bits(array: Array) -> bytes:
+    """The bits of numbers, with one NaN for all."""
+    return np.where(np.isnan(array), np.nan, array).astype(array.dtype).tobytes()
+
+
+def random(*shapes: tuple[int, ...], dtype: str = "float32") -> list[Array]:
+    generator = np.random.default_rng([n for shape in shapes for n in shape])
+    return [(generator.standard_normal(shape) * 3).astype(dtype) for shape in shapes]
+
+
+class Family:
+    """An operator over rows: its program, the exact result, and the bound of the difference."""
+
+    def __init__(
+        self, parameters: str, body: str, exact: Callable[..., Any], bound: Callable[..., Any],
+        kept: bool = True,
+    ) -> None:  # fmt: skip
+        self.mod = fused(parameters, body)
+        self.vectors = parameters.count('("n",)')
+        self.exact = exact
+        self.bound = bound
+        self.kept = kept
+
+    def check(self, kernel: Callable[..., None], func: PrimFunc, m: int, n: int) -> None:
+        x, *others = random((m, n), *[(n,)] * self.vectors)
+        shape = (m, n) if self.kept else (m,)
+        found, expected = np.full(shape, 7, "float32"), np.full(shape, 8, "float32")
+        kernel(x, *others, found)
+        evaluate(func, [x, *others, expected])
+        assert bits(found) == bits(expected)
+        wide = [array.astype("float64") for array in (x, *others)]
+        with np.errstate(all="ignore"):
+            exact, bound = self.exact(*wide), self.bound(*wide)
+            same = (found == exact) | (np.abs(found - exact) <= bound)
+        assert (same | (np.isnan(found) & np.isnan(exact))).all()
+
+
+X = 'x: R.Tensor(("m", "n"), "float32")'
+G, B = (f', {name}: R.Tensor(("n",), "float32")' for name in "gb")
+
+
+def softmax(x: Array) -> Array:
+    e = np.exp(x - x.max(-1, keepdims=True, initial=-np.inf))
+    return e / e.sum(-1, keepdims=True)
+
+
+def log_softmax(x: Array) -> Array:
+    t = x - x.max(-1, keepdims=True, initial=-np.inf)
+    return t - np.log(np.exp(t).sum(-1, keepdims=True))
+
+
+def spread(x: Array) -> Array:
+    return x.max(-1, keepdims=True, initial=0) - x.min(-1, keepdims=True, initial=0)
+
+
+def mean(x: Array) -> Array:
+    return x.sum(-1, keepdims=True) / x.shape[-1]
+
+
+def layer_norm(x: Array, g: Array, b: Array) -> Array:
+    c = x - mean(x)
+    return c / np.sqrt(mean(c * c) + 1e-5) * g + b
+
+
+def rms_norm(x: Array, g: Array) -> Array:
+    return x / np.sqrt(mean(x * x) + 1e-5) * g
+
+
+# Sums are written in float64, so that their bound is far below one unit of float32.
+ONE_UNIT = 1.01 * EPS
+FAMILIES = {
+    "softmax": lambda: Family(
+        X, "y = R.nn.softmax(x)", softmax, lambda x: EPS * (8 + spread(x)) * softmax(x)
+    ),
+    "log_softmax": lambda: Family(
+        X, "y = R.nn.log_softmax(x)", log_softmax, lambda x: EPS * (8 + spread(x))
+    ),
+    "layer_norm": lambda: Family(
+        X + G + B, "y = R.nn.layer_norm(x, g, b, axes=[-1])", layer_norm,
+        lambda x, g, b: ONE_UNIT * np.abs(layer_norm(x, g, b)) + 1e-12,
+    ),
+    "rms_norm": lambda: Family(
+        X + G, "y = R.nn.rms_norm(x, g, axes=[-1])", rms_norm,
+        lambda x, g: ONE_UNIT * np.abs(rms_norm(x, g)),
+    ),
+    "sum": lambda: Family(
+        X, "y = R.sum(x, axis=-1)", lambda x: x.sum(-1),
+        lambda x: ONE_UNIT * np.abs(x.sum(-1)) + 1e-12, False,
+    ),
+    "mean": lambda: Family(
+        X, "y = R.mean(x, axis=-1)", lambda x: mean(x)[:, 0],
+        lambda x: ONE_UNIT * np.abs(mean(x)[:, 0]) + 1e-12, False,
+    ),
+    "prod": lambda: Family(
+        X, "y = R.prod(x, axis=-1)", lambda x: x.prod(-1),
+        lambda x: ONE_UNIT * np.abs(x.prod(-1)) + 1e-45, False,
+    ),
+    "max": lambda: Family(
+        X, "y = R.max(x, axis=-1)", lambda x: x.max(-1, initial=-np.inf), lambda x: 0, False
+    ),
+    "min": lambda: Family(
+        X, "y = R.min(x, axis=-1)", lambda x: x.min(-1, initial=np.inf), lambda x: 0, False
+    ),
+    "softmax and a product": lambda: Family(
+        X + G, "h = R.nn.softmax(x)\ny = R.multiply(h, g)", lambda x, g: softmax(x) * g,
+        lambda x, g: EPS * (9 + spread(x)) * np.abs(softmax(x) * g),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("vector_bytes", [8, 16, 32])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_length_is_computed_with_the_same_bits_as_by_the_evaluator(
+    name: str, vector_bytes: int
+):
+    family = FAMILIES[name]()
+    func = by_rows(family.mod, Processor(vector_bytes, 16))
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for m in (0, 1, 3):
+        for n in LENGTHS:
+            family.check(kernel, func, m, n)
+
+
+def prim_func(parameters: str, body: str, noalias: bool = True) -> PrimFunc:
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
+    mark = "    T.func_attr({'tir.noalias': True})\n" if noalias else ""
+    return from_source(f"@T.prim_func\ndef main({parameters}):\n{mark}{lines}\n")
+
+
+def of_blocks(kind: str, start: str, value: str, extents: str = "m, n") -> str:
+    return f"""
+m = T.int64()
+n = T.int64()
+for i in range(m):
+    B[i] = {start}
+for i, k in T.grid({extents}):
+    with T.block("B"):
+        vi, vk = T.axis.remap("{kind}", [i, k])
+        T.reads(A[vi, vk], B[vi])
+        T.writes(B[vi])
+        B[vi] = {value}
+"""
+
+
+MATRIX = 'A: T.Buffer(("m", "n"), "{0}"), B: T.Buffer(("m",), "{0}")'
+SUM = of_blocks("SR", "T.float32(0)", "B[vi] + A[vi, vk]")
+
+
+def test_a_row_is_reduced_by_several_vectors_that_are_put_together():
+    head = 'A: T.Buffer((3, 22), "float32"), B: T.Buffer((3,), "float32")'
+    before = """
+for i, k in T.grid(3, 22):
+    with T.block("B"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            B[vi] = T.float32(0)
+        B[vi] = B[vi] + A[vi, vk]
+"""
+    after = """
+for i in range(3):
+    with T.allocate([T.int64(1)], "float32", "global") as total_data:
+        total = T.decl_buffer((1,), data=total_data)
+        with T.allocate([T.int64(16)], "float32", "global") as partial_data:
+            partial = T.decl_buffer((16,), data=partial_data)
+            for u in T.unroll(4):
+                partial[T.Ramp(u * 4, 1, 4)] = T.Broadcast(T.float32(0), 4)
+            for b in range(1):
+                for u in T.unroll(4):
+                    partial[T.Ramp(u * 4, 1, 4)] = (
+                        partial[T.Ramp(u * 4, 1, 4)] + A[i, T.Ramp(b * 16 + u * 4, 1, 4)]
+                    )
+            for j in range(1):
+                partial[T.Ramp(0, 1, 4)] = (
+                    partial[T.Ramp(0, 1, 4)] + A[i, T.Ramp(16 + j * 4, 1, 4)]
+                )
+            v = (partial[T.Ramp(0, 1, 4)] + partial[T.Ramp(4, 1, 4)]) + (
+                partial[T.Ramp(8, 1, 4)] + partial[T.Ramp(12, 1, 4)]
+            )
+            h = T.Shuffle([v], [0, 1]) + T.Shuffle([v], [2, 3])
+            total[0] = T.Shuffle([h], [0]) + T.Shuffle([h], [1])
+        for r in range(2):
+            total[0] = total[0] + A[i, 20 + r]
+        s: T.float32 = total[0]
+        B[i] = s
+"""
+    made = rows(prim_func(head, before), Processor(16))
+    assert_structural_equal(made, prim_func(head, after))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_sum_is_within_its_bound_in_the_type_that_is_written(dtype: str):
+    body = SUM.replace("float32", dtype)
+    func = rows(prim_func(MATRIX.format(dtype), body), EIGHT)
+    assert func is not None
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for n in (*LENGTHS, 1001):
+        (a,) = random((3, n), dtype=dtype)
+        found = np.empty(3, dtype)
+        kernel(a, found)
+        exact = a.astype("longdouble").sum(-1)
+        bound = np.finfo(dtype).eps * n * np.abs(a.astype("longdouble")).sum(-1)
+        assert (np.abs(found - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "float16"])
+@pytest.mark.parametrize("operation", ["+", "max"])
+def test_other_types_give_the_same_bits_as_by_the_evaluator(dtype: str, operation: str):
+    value = "B[vi] + A[vi, vk]" if operation == "+" else "T.max(B[vi], A[vi, vk])"
+    before = prim_func(MATRIX.format(dtype), of_blocks("SR", f"T.{dtype}(0)", value))
+    func = rows(before, EIGHT)
+    assert func is not None
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for n in (0, 1, 31, 70):
+        (a,) = random((2, n), dtype=dtype)
+        found, expected, plain = (np.empty(2, dtype) for _ in range(3))
+        kernel(a, found)
+        evaluate(func, [a, expected])
+        evaluate(before, [a, plain])
+        assert found.tobytes() == expected.tobytes()
+        if operation == "max" or dtype != "float16":
+            assert found.tobytes() == plain.tobytes()
+
+
+def test_a_maximum_is_nan_where_an_element_is():
+    mod = fused(X, "y = R.max(x, axis=-1)")
+    kernel = compile_prim_funcs({"f": by_rows(mod)})["f"]
+    for n in (1, 7, 8, 33, 70):
+        for place in range(n):
+            (x,) = random((2, n))
+            x[1, place] = np.nan
+            found = np.empty(2, "float32")
+            kernel(x, found)
+            np.testing.assert_array_equal(found, x.max(-1))
+
+
+def test_partial_results_are_kept_in_registers():
+    kernel = compile_prim_funcs({"f": by_rows(fused(X, "y = R.nn.log_softmax(x)"))})["f"]
+    assert " = alloca [32 x float]" in kernel.llvm_ir
+    assert "alloca" not in kernel.optimised_ir
+
+
+def test_an_element_that_is_computed_by_a_call_is_kept_for_the_next_pass():
+    text = by_rows(fused(X, "y = R.nn.softmax(x)")).script()
+    # Once for several vectors, for single ones, and for the rest: of one pass.
+    assert text.count("T.exp(") == 3
+    assert "T.allocate([n]" in text
+
+
+def test_an_element_that_costs_little_is_computed_again():
+    func = prim_func(
+        'A: T.Buffer(("m", "n"), "float32"), C: T.Buffer(("m", "n"), "float32")',
+        """
+m = T.int64()
+n = T.int64()
+t = T.alloc_buffer((m, n))
+s = T.alloc_buffer((m,))
+for i, k in T.grid(m, n):
+    t[i, k] = A[i, k] * T.float32(2)
+for i in range(m):
+    s[i] = T.float32(0)
+for i, k in T.grid(m, n):
+    s[i] = s[i] + t[i, k]
+for i, k in T.grid(m, n):
+    C[i, k] = t[i, k] - s[i]
+""",
+    )
+    made = rows(func, EIGHT)
+    assert made is not None
+    assert made.script().count("A[i, n // 8 * 8 + rest]") == 2
+    assert "T.allocate([n]" not in made.script()
+
+
+def test_what_is_the_same_for_a_row_is_computed_once():
+    text = by_rows(fused(X, "y = R.nn.log_softmax(x)")).script()
+    assert text.count("T.log(") == 1
+
+
+def test_an_element_that_an_empty_row_does_not_have_is_not_read_before_the_row():
+    func = prim_func(
+        'A: T.Buffer(("m", "n"), "float32"), B: T.Buffer(("m",), "float32")',
+        of_blocks("SR", "T.float32(0)", "B[vi] + T.abs(A[vi, 0]) * A[vi, vk]"),
+    )
+    made = rows(func, EIGHT)
+    assert made is not None
+    kernel = compile_prim_funcs({"f": made})["f"]
+    for n in (0, 1, 9):
+        (a,) = random((2, n))
+        found, expected = np.full(2, np.nan, "float32"), np.full(2, np.nan, "float32")
+        kernel(a, found)
+        evaluate(made, [a, expected])
+        assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [((2, 3, 5), [1, 2]), ((2, 3, 5), [0, 1, 2]), ((2, 1, 9), [2]),
+     ((3, 4, 1), [1, 2]), ((2, 3, 1, 5), [1, 2, 3]), ((17,), [0])],
+)  # fmt: skip
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_last_axes_that_lie_behind_one_another_are_one_row(
+    shape: tuple[int, ...], axes: list[int], keepdims: bool
+):
+    parameters = f'x: R.Tensor({shape}, "float32")'
+    func = by_rows(
+        fused(parameters, f"y = R.sum(x, axis={axes}, keepdims={keepdims})"), Processor(8)
+    )
+    (x,) = random(shape)
+    exact = x.astype("float64").sum(tuple(axes), keepdims=keepdims)
+    found, expected = np.empty(exact.shape, "float32"), np.empty(exact.shape, "float32")
+    compile_prim_funcs({"f": func})["f"](x, found)
+    evaluate(func, [x, expected])
+    assert found.tobytes() == expected.tobytes()
+    np.testing.assert_allclose(found, exact, rtol=EPS, atol=1e-12)
+
+
+def test_norms_of_several_axes_with_what_follows():
+    parameters = ", ".join(
+        f'{name}: R.Tensor(({shape}"p", "q"), "float32")'
+        for name, shape in (("x", '"m", '), ("g", ""), ("b", ""))
+    )
+    body = "h = R.nn.layer_norm(x, g, b, axes=[-2, -1])\ny = R.nn.relu(h)"
+    mod = fused(parameters, body)
+    func = by_rows(mod)
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for p, q in ((0, 3), (1, 1), (3, 5), (8, 8), (5, 21)):
+        x, g, b = random((2, p, q), (p, q), (p, q))
+        found, expected = np.empty_like(x), np.empty_like(x)
+        kernel(x, g, b, found)
+        evaluate(func, [x, g, b, expected])
+        assert found.tobytes() == expected.tobytes()
+        flat = [a.astype("float64").reshape((*a.shape[:-2], p * q)) for a in (x, g, b)]
+        with np.errstate(all="ignore"):
+            exact = np.maximum(layer_norm(*flat), 0).reshape(x.shape)
+        np.testing.assert_allclose(found, exact, rtol=2 * EPS, atol=1e-12)
+
+
+def test_what_is_scheduled_says_so_and_gives_the_same_bits_each_time():
+    mod = fused(X, "y = R.nn.softmax(x)")
+    made = ApplyDefaultSchedule()(mod)
+    assert only_prim_func(made).attrs["relaxscript.schedule"] == "rows"
+    assert ApplyDefaultSchedule()(made) is made
+    assert_structural_equal(from_source(made.script()), made)
+    run = EXECUTORS["llvm"](made)
+    (x,) = random((5, 1001))
+    assert run("main", x).tobytes() == run("main", x).tobytes()
+
+
+def test_a_long_chain_before_a_reduction_is_one_pass():
+    count = 1500
+    stages = "\n".join(
+        f"for i, k in T.grid(2, 16):\n    t{n + 1}[i, k] = t{n}[i, k] + T.float32(1)"
+        for n in range(count)
+    )
+    buffers = "\n".join(f"t{n} = T.alloc_buffer((2, 16))" for n in range(count + 1))
+    body = f"""
+{buffers}
+for i, k in T.grid(2, 16):
+    t0[i, k] = A[i, k]
+{stages}
+for i in range(2):
+    B[i] = T.float32(0)
+for i, k in T.grid(2, 16):
+    B[i] = B[i] + t{count}[i, k]
+"""
+    head = 'A: T.Buffer((2, 16), "float32"), B: T.Buffer((2,), "float32")'
+    assert rows(prim_func(head, body), EIGHT) is not None
+
+
+PLAIN = {"kind": "SR", "start": "T.float32(0)", "value": "B[vi] + A[vi, vk]"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": "B[vi] + B[vi]"},
+        {"value": "B[vi] - A[vi, vk]"},
+        {"value": "A[vi, vk]"},
+        {"value": "A[vi, vk] + B[vi]"},
+        {"start": "T.float32(1)"},
+        {"start": "A[i, 0]"},
+        {"value": "B[vi] + A[vi, n - 1 - vk]"},
+        {"value": "B[vi] + A[vk, vi]"},
+        {"value": "B[vi] + A[vi, vk + 1]"},
+        {"value": "B[0] + A[vi, vk]"},
+        {"extents": "n, m"},
+        {"extents": "T.int64(3), n"},
+    ],
+)
+def test_another_function_has_no_rows(change: dict[str, str]):
+    assert rows(prim_func(MATRIX.format("float32"), of_blocks(**PLAIN)), EIGHT) is not None
+    func = prim_func(MATRIX.format("float32"), of_blocks(**{**PLAIN, **change}))
+    assert rows(func, EIGHT) is None
+
+
+def test_parameters_that_may_share_memory_have_no_rows():
+    assert rows(prim_func(MATRIX.format("float32"), SUM, noalias=False), EIGHT) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i, k in T.grid(4, 16):\n    C[i, k] = A[i, k]",  # nothing is reduced
+        "for i in range(4):\n    s[i] = A[i, 0]\n"
+        "for i, k in T.grid(4, 16):\n    C[i, k] = A[i, k] * s[i]",
+        "for i, k in T.grid(4, 16):\n    s[i] = s[i] + A[i, k]\n"  # begins with what is there
+        "for i, k in T.grid(4, 16):\n    C[i, k] = A[i, k] * s[i]",
+        "for i in range(4):\n    s[i] = T.float32(0)\n"
+        "for i, k in T.grid(4, 16):\n    s[i] = s[i] + A[i, k]\n"
+        "for i, k in T.grid(4, 16):\n    C[i, k] = A[i, k] * s[0]",  # of another row
+        "for i in range(4):\n    s[i] = T.float32(0)\n"
+        "for i, k in T.grid(4, 16):\n    C[i, k] = A[i, k] * s[i]\n"  # before its sum
+        "for i, k in T.grid(4, 16):\n    s[i] = s[i] + A[i, k]",
+        "for i in range(4):\n    s[i] = T.float32(0)\n"
+        "for i, k in T.grid(4, 16):\n    s[i] = s[i] + A[i, k]\n"
+        "for i, k in T.grid(4, 16):\n    A[i, k] = s[i]",  # what is read is overwritten
+        "for i in range(4):\n    s[i] = T.float32(0)\n"
+        "for k, i in T.grid(16, 4):\n    s[i] = s[i] + A[i, k]",
+        "for i in range(4):\n    s[i] = T.float32(0)\n"
+        "for i, k in T.grid(4, 16):\n    s[i] = s[i] + C[i, k] * t[i, k]",  # never stored
+    ],
+)
+def test_rows_that_depend_on_others_are_left_in_their_order(body: str):
+    head = 'A: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")'
+    own = "s = T.alloc_buffer((4,))\nt = T.alloc_buffer((4, 16))\n"
+    assert rows(prim_func(head, own + body), EIGHT) is None
+
+
+def test_a_row_that_is_shorter_than_a_vector_is_left_as_it_is():
+    mod = fused('x: R.Tensor((64, 7), "float32")', "y = R.nn.softmax(x)")
+    assert rows(only_prim_func(mod), EIGHT) is None
+    assert rows(only_prim_func(mod), Processor(16)) is not None
+
+
+@pytest.mark.parametrize("vector_bytes", [8, 16])
+def test_fused_programs_compute_the_same_by_rows(vector_bytes: int):
+    processor, found = Processor(vector_bytes, 16), 0
+
+    def rule(func: PrimFunc, _: Processor) -> PrimFunc | None:
+        return rows(func, processor)
+
+    for seed in range(examples(60)):
+        mod = FUSED(fusable_module(seed))
+        made = ApplyDefaultSchedule(rule)(mod)
+        found += made is not mod
+        assert_structural_equal(from_source(made.script()), made)
+        inputs = inputs_for(mod["main"], seed)
+        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
+        for name in ("interpreter", "llvm"):
+            actual = observe(EXECUTORS[name](made), "main", inputs)
+            check_outcomes(name, actual, "before", expected, ApplyDefaultSchedule.tolerance)
+    assert found
+
+
+STARTS = {"add": "0", "max": 'float("-inf")', "min": 'float("inf")'}
+OF_ELEMENTS = (
+    "T.exp({a} * T.float32(0.1))", "{a} + {b}", "{a} * T.float32(0.5)", "{a} - {s}",
+    "T.max({a}, {b})", "T.tanh({a}) * {s}", "T.if_then_else({a} < {b}, {a}, {s})",
+)  # fmt: skip
+OF_ROWS = ("{s} * T.float32(0.25)", "T.tanh({s})", "{s} - {t}", "T.exp({t} * T.float32(0.01))")
+
+
+def function_over_rows(seed: int) -> PrimFunc:
+    """A random function of nests over rows, of which some values are results."""
+    rng = Random(seed)
+    elements, of_rows, lines = ["A[i, k]", "G[k]"], ["H[i]"], []
+    own = {}
+    for number in range(rng.randint(3, 10)):
+        name = f"v{number}"
+        given = {key: rng.choice(elements) for key in "ab"} | {
+            key: rng.choice(of_rows) for key in "st"
+        }
+        kind = rng.choice(("elements", "elements", "rows", "reduction")) if number else "reduction"
+        own[name] = "(m, n)" if kind == "elements" else "(m,)"
+        if kind == "elements":
+            value = rng.choice(OF_ELEMENTS).format(**given)
+            lines.append(f"for i, k in T.grid(m, n):\n    {name}[i, k] = {value}")
+            elements.append(f"{name}[i, k]")
+            continue
+        if kind == "rows":
+            lines.append(
+                f"for i in range(m):\n    {name}[i] = {rng.choice(OF_ROWS).format(**given)}"
+            )
+        else:
+            how = rng.choice([*STARTS])
+            old, new = f"{name}[i]", rng.choice(("{a}", "{a} * {b}", "{a} - {s}")).format(**given)
+            value = f"{old} + ({new})" if how == "add" else f"T.{how}({old}, {new})"
+            lines.append(f"for i in range(m):\n    {old} = T.float32({STARTS[how]})")
+            lines.append(f"for i, k in T.grid(m, n):\n    {old} = {value}")
+        of_rows.append(f"{name}[i]")
+    lines.append(f"for i, k in T.grid(m, n):\n    C[i, k] = {elements[-1]} + {of_rows[-1]}")
+    lines.append(f"for i in range(m):\n    D[i] = {of_rows[-1]}")
+    head = 'A: T.Buffer(("m", "n"), "float32"), G: T.Buffer(("n",), "float32"), '
+    head += 'H: T.Buffer(("m",), "float32"), C: T.Buffer(("m", "n"), "float32"), '
+    head += 'D: T.Buffer(("m",), "float32")'
+    result = rng.choice([name for name, shape in own.items() if shape == "(m,)"])
+    head += f', {result}: T.Buffer(("m",), "float32")'
+    buffers = [f"{n} = T.alloc_buffer({shape})" for n, shape in own.items() if n != result]
+    return prim_func(head, "\n".join(["m = T.int64()", "n = T.int64()", *buffers, *lines]))
+
+
+def test_random_functions_over_rows_compute_the_same():
+    for seed in range(examples(60)):
+        rng = Random(seed)
+        before = function_over_rows(seed)
+        func = rows(before, Processor(rng.choice((8, 16, 32))))
+        assert func is not None
+        func = func.with_attr("tir.vector_math", True)
+        assert_structural_equal(from_source(func.script()), func)
+        kernel = compile_prim_funcs({"f": func})["f"]
+        for n in (0, rng.choice(LENGTHS), rng.choice(LENGTHS)):
+            given = [x / 3 for x in random((2, n), (n,), (2,))]
+            made = [[np.empty(s, "float32") for s in ((2, n), (2,), (2,))] for _ in range(3)]
+            kernel(*given, *made[0])
+            evaluate(func, [*given, *made[1]])
+            evaluate(before, [*given, *made[2]])
+            for found, expected, plain in zip(*made, strict=True):
+                assert bits(found) == bits(expected)
+                np.testing.assert_allclose(found, plain, rtol=1e-3, atol=1e-3)
+
+
+def test_this_processor_has_rows():
+    assert by_rows(fused(X, "y = R.nn.softmax(x)"), this_processor()) is not None
