@@ -20,7 +20,7 @@ from relaxscript.ir.prim import (
     Var,
     const,
 )
-from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, LetStmt, SeqStmt, Stmt
+from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, IfThenElse, LetStmt, SeqStmt, Stmt
 
 from .loop_writing import with_memory
 
@@ -151,7 +151,12 @@ def reduced(
         *vectors,
         sweep.combined(partial, reduction, lambda value: BufferStore(total, value, (zero,))),
     ]
-    made: list[Stmt] = [with_memory(partial, SeqStmt(tuple(whole)))]
+    first: Stmt = with_memory(partial, SeqStmt(tuple(whole)))
+    if not isinstance(sweep.extent, IntImm):
+        # Short rows are many: none of them puts together vectors that it does not have.
+        short = BufferStore(total, start, (zero,))
+        first = IfThenElse(sweep.extent >= sweep.number(sweep.lanes), first, short)
+    made = [first]
     made += sweep.rest(lambda place: element(place, lambda value: added(total, zero, value)))
     made.append(behind(BufferLoad(total, (zero,))))
     return with_memory(total, SeqStmt(tuple(made)))

@@ -12,8 +12,10 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_funcs
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import Shuffle
 from relaxscript.ir.structural_equality import assert_structural_equal
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.tir import IfThenElse, PrimFunc
+from relaxscript.ir.walk import walk
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
@@ -285,6 +287,15 @@ def test_partial_results_are_kept_in_registers():
     kernel = compile_prim_funcs({"f": by_rows(fused(X, "y = R.nn.log_softmax(x)"))})["f"]
     assert " = alloca [32 x float]" in kernel.llvm_ir
     assert "alloca" not in kernel.optimised_ir
+
+
+def test_a_row_that_turns_out_to_be_short_puts_no_vectors_together():
+    func = rows(prim_func(MATRIX.format("float32"), SUM), EIGHT)
+    assert func is not None
+    (choice,) = [node for node in walk(func.body) if isinstance(node, IfThenElse)]
+    assert str(choice.condition) == "n >= 8"
+    shuffles = [sum(isinstance(x, Shuffle) for x in walk(s)) for s in (func.body, choice.then_case)]
+    assert shuffles == [6, 6]
 
 
 def test_an_element_that_is_computed_by_a_call_is_kept_for_the_next_pass():
