@@ -12,7 +12,7 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_funcs
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import Shuffle
+from relaxscript.ir.prim import IntImm, Shuffle
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import IfThenElse, PrimFunc
 from relaxscript.ir.walk import walk
@@ -28,13 +28,19 @@ from relaxscript_tests.transform.default_schedule.fused_programs import (
     fused,
     only_prim_func,
 )
+from relaxscript_tests.transform.default_schedule.row_functions import (
+    Array,
+    bits,
+    function_over_rows,
+    prim_func,
+    random,
+)
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
 EIGHT = Processor(32, 16)
 # Lengths around one vector, several vectors at once, and both.
 LENGTHS = (0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 41, 63, 100)
 EPS = float(np.finfo("float32").eps)
-Array = np.ndarray[Any, Any]
 
 
 def by_rows(mod: IRModule, processor: Processor = EIGHT) -> PrimFunc:
@@ -46,16 +52,6 @@ def by_rows(mod: IRModule, processor: Processor = EIGHT) -> PrimFunc:
     made = only_prim_func(ApplyDefaultSchedule(rule)(mod))
     assert made.attrs["relaxscript.schedule"] == "rule"
     return made
-
-
-def bits(array: Array) -> bytes:
-    """The bits of numbers, with one NaN for all."""
-    return np.where(np.isnan(array), np.nan, array).astype(array.dtype).tobytes()
-
-
-def random(*shapes: tuple[int, ...], dtype: str = "float32") -> list[Array]:
-    generator = np.random.default_rng([n for shape in shapes for n in shape])
-    return [(generator.standard_normal(shape) * 3).astype(dtype) for shape in shapes]
 
 
 class Family:
@@ -169,12 +165,6 @@ def test_every_length_is_computed_with_the_same_bits_as_by_the_evaluator(
     for m in (0, 1, 3):
         for n in LENGTHS:
             family.check(kernel, func, m, n)
-
-
-def prim_func(parameters: str, body: str, noalias: bool = True) -> PrimFunc:
-    lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
-    mark = "    T.func_attr({'tir.noalias': True})\n" if noalias else ""
-    return from_source(f"@T.prim_func\ndef main({parameters}):\n{mark}{lines}\n")
 
 
 def of_blocks(kind: str, start: str, value: str, extents: str = "m, n") -> str:
@@ -393,6 +383,46 @@ def test_norms_of_several_axes_with_what_follows():
         np.testing.assert_allclose(found, exact, rtol=2 * EPS, atol=1e-12)
 
 
+IMAGE = 'x: R.Tensor(("m", 2, 3, "n"), "float32")'
+CHANNELS = ', g: R.Tensor((2,), "float32"), b: R.Tensor((2,), "float32")'
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body"),
+    [
+        (X, "y = R.variance(x, axis=-1)"),
+        (X, "y = R.std(x, axis=-1, keepdims=True)"),
+        (f'{X}, z: R.Tensor(("m", "n"), "float32")', "y = R.nn.cross_entropy_with_logits(x, z)"),
+        (X.replace("float32", "float16"), "y = R.nn.softmax(x)"),
+        (X.replace("float32", "float64"), "y = R.nn.log_softmax(x)"),
+        (IMAGE, "y = R.nn.softmax(x)"),
+        (IMAGE, "y = R.mean(x, axis=[2, 3])"),
+        (IMAGE + CHANNELS, "y = R.nn.instance_norm(x, g, b, channel_axis=1, axes=[2, 3])"),
+        (X.replace('"m", "n"', '"n",'), "h = R.nn.softmax(x)\ny = R.exp(h)"),
+    ],
+)
+def test_other_operators_over_rows_compute_the_same(parameters: str, body: str):
+    mod = fused(parameters, body)
+    before, func = only_prim_func(mod), by_rows(mod)
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for n in (0, 1, 5, 8, 33, 50):
+        arrays = []
+        for number, buffer in enumerate(before.buffer_map[p] for p in before.params):
+            shape = [
+                d.value if isinstance(d, IntImm) else {"m": 3}.get(d.name, n) for d in buffer.shape
+            ]
+            arrays.append(random((*shape, number + 1), dtype=str(buffer.dtype))[0][..., 0].copy())
+        *given, _ = arrays
+        found, expected, plain = (np.zeros_like(arrays[-1]) for _ in range(3))
+        kernel(*given, found)
+        evaluate(func, [*given, expected])
+        evaluate(before, [*given, plain])
+        assert bits(found) == bits(expected)
+        # Functions of vector math, and the rounding of float16.
+        tolerance = 1e-3 if found.dtype == "float16" else 1e-5
+        np.testing.assert_allclose(found, plain, rtol=tolerance, atol=tolerance)
+
+
 def test_what_is_scheduled_says_so_and_gives_the_same_bits_each_time():
     mod = fused(X, "y = R.nn.softmax(x)")
     made = ApplyDefaultSchedule()(mod)
@@ -508,53 +538,6 @@ def test_fused_programs_compute_the_same_by_rows(vector_bytes: int):
             actual = observe(EXECUTORS[name](made), "main", inputs)
             check_outcomes(name, actual, "before", expected, ApplyDefaultSchedule.tolerance)
     assert found
-
-
-STARTS = {"add": "0", "max": 'float("-inf")', "min": 'float("inf")'}
-OF_ELEMENTS = (
-    "T.exp({a} * T.float32(0.1))", "{a} + {b}", "{a} * T.float32(0.5)", "{a} - {s}",
-    "T.max({a}, {b})", "T.tanh({a}) * {s}", "T.if_then_else({a} < {b}, {a}, {s})",
-)  # fmt: skip
-OF_ROWS = ("{s} * T.float32(0.25)", "T.tanh({s})", "{s} - {t}", "T.exp({t} * T.float32(0.01))")
-
-
-def function_over_rows(seed: int) -> PrimFunc:
-    """A random function of nests over rows, of which some values are results."""
-    rng = Random(seed)
-    elements, of_rows, lines = ["A[i, k]", "G[k]"], ["H[i]"], []
-    own = {}
-    for number in range(rng.randint(3, 10)):
-        name = f"v{number}"
-        given = {key: rng.choice(elements) for key in "ab"} | {
-            key: rng.choice(of_rows) for key in "st"
-        }
-        kind = rng.choice(("elements", "elements", "rows", "reduction")) if number else "reduction"
-        own[name] = "(m, n)" if kind == "elements" else "(m,)"
-        if kind == "elements":
-            value = rng.choice(OF_ELEMENTS).format(**given)
-            lines.append(f"for i, k in T.grid(m, n):\n    {name}[i, k] = {value}")
-            elements.append(f"{name}[i, k]")
-            continue
-        if kind == "rows":
-            lines.append(
-                f"for i in range(m):\n    {name}[i] = {rng.choice(OF_ROWS).format(**given)}"
-            )
-        else:
-            how = rng.choice([*STARTS])
-            old, new = f"{name}[i]", rng.choice(("{a}", "{a} * {b}", "{a} - {s}")).format(**given)
-            value = f"{old} + ({new})" if how == "add" else f"T.{how}({old}, {new})"
-            lines.append(f"for i in range(m):\n    {old} = T.float32({STARTS[how]})")
-            lines.append(f"for i, k in T.grid(m, n):\n    {old} = {value}")
-        of_rows.append(f"{name}[i]")
-    lines.append(f"for i, k in T.grid(m, n):\n    C[i, k] = {elements[-1]} + {of_rows[-1]}")
-    lines.append(f"for i in range(m):\n    D[i] = {of_rows[-1]}")
-    head = 'A: T.Buffer(("m", "n"), "float32"), G: T.Buffer(("n",), "float32"), '
-    head += 'H: T.Buffer(("m",), "float32"), C: T.Buffer(("m", "n"), "float32"), '
-    head += 'D: T.Buffer(("m",), "float32")'
-    result = rng.choice([name for name, shape in own.items() if shape == "(m,)"])
-    head += f', {result}: T.Buffer(("m",), "float32")'
-    buffers = [f"{n} = T.alloc_buffer({shape})" for n, shape in own.items() if n != result]
-    return prim_func(head, "\n".join(["m = T.int64()", "n = T.int64()", *buffers, *lines]))
 
 
 def test_random_functions_over_rows_compute_the_same():
