@@ -137,9 +137,14 @@ class _RowProgram:
         self.steps: list[Behind] = []
 
     def _itemsize(self) -> int:
-        """The size of the widest element that is loaded from a row, or stored in one."""
+        """The size of the widest element that is loaded from a row, or stored in one.
+
+        A vector of partial results takes at most two registers.
+        """
         sizes = [1]
         for nest in self.found.nests:
+            if nest.reduction is not None:
+                sizes.append(nest.buffer.dtype.itemsize // 2)
             if nest.is_of_elements and nest.buffer.data not in self.own:
                 sizes.append(nest.buffer.dtype.itemsize)
             sizes += [

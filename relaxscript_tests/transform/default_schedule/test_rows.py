@@ -12,7 +12,7 @@ import pytest
 from relaxscript.codegen.llvm import compile_prim_funcs
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import IntImm, Shuffle
+from relaxscript.ir.prim import IntImm, Ramp, Shuffle
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import IfThenElse, PrimFunc
 from relaxscript.ir.walk import walk
@@ -277,6 +277,15 @@ def test_partial_results_are_kept_in_registers():
     kernel = compile_prim_funcs({"f": by_rows(fused(X, "y = R.nn.log_softmax(x)"))})["f"]
     assert " = alloca [32 x float]" in kernel.llvm_ir
     assert "alloca" not in kernel.optimised_ir
+
+
+def test_a_vector_of_partial_results_takes_at_most_two_registers():
+    head = 'A: T.Buffer(("m", "n"), "int8"), B: T.Buffer(("m",), "int64")'
+    body = of_blocks("SR", "T.int64(0)", 'B[vi] + T.Cast("int64", A[vi, vk])')
+    func = rows(prim_func(head, body), EIGHT)
+    assert func is not None
+    lanes = [node.lanes for node in walk(func.body) if isinstance(node, Ramp)]
+    assert set(lanes) == {8}
 
 
 def test_a_row_that_turns_out_to_be_short_puts_no_vectors_together():
