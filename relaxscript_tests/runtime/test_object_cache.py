@@ -132,6 +132,12 @@ def test_no_change_of_any_byte_is_taken(stored):
         assert cache.load(KEY) is None
 
 
+def test_a_file_in_the_place_of_another_is_dropped(stored):
+    cache, path = stored
+    os.rename(path, path.replace(KEY, key_of(1)))
+    assert (cache.load(key_of(1)), names(cache)) == (None, [])
+
+
 def test_a_file_that_others_may_write_or_own_is_dropped(stored, monkeypatch):
     cache, path = stored
     for mode in (0o620, 0o602):
@@ -456,7 +462,7 @@ def test_a_folder_below_the_current_one_is_made_there(environment, tmp_path):
     assert ObjectCache(str(tmp_path / "here")).load(KEY) == OBJECT
 
 
-def test_arrays_of_bytes_of_any_size_come_back(cache, rng):
+def test_objects_of_any_size_come_back(cache, rng):
     for number, size in enumerate(np.append(rng.integers(0, 1 << 16, 5), 1 << 20)):
         content = rng.bytes(int(size))
         cache.store(key_of(number), content)
