@@ -124,7 +124,12 @@ def _fits(value: Any, wanted: Any, deep: bool) -> bool:
     if wanted in (int, float):
         is_number = isinstance(value, (int, np.integer) if wanted is int else (int, float))
         return is_number and not isinstance(value, bool)
-    return wanted is Any or not isinstance(wanted, type) or isinstance(value, wanted)
+    return wanted is Any or not _is_class(wanted) or isinstance(value, wanted)
+
+
+def _is_class(value: Any) -> bool:
+    """True for a class; `list[int]` is said to be one by Python 3.10."""
+    return isinstance(value, type) and get_origin(value) is None
 
 
 def _is_listed(value: Any) -> bool:
@@ -186,7 +191,7 @@ def _is_function(value: Any) -> bool:
 
 def _is_class_of(value: Any, wanted: Any) -> bool:
     """True for a class in the place of an instance of it."""
-    return isinstance(value, type) and isinstance(wanted, type) and issubclass(value, wanted)
+    return _is_class(value) and _is_class(wanted) and issubclass(value, wanted)
 
 
 def _called_too_early(signature: Signature, args: Sequence[Any]) -> str:
