@@ -192,6 +192,27 @@ def test_an_index_that_may_leave_its_buffer_is_left_to_be_checked(body: str):
     assert elementwise(function(head, sizes + body), EIGHT) is None
 
 
+def test_an_index_that_leaves_a_buffer_only_where_vectors_end_is_left_to_be_checked():
+    head = 'A: T.Buffer(("n // 8 * 8",), "float32"), B: T.Buffer(("n",), "float32")'
+    body = "n = T.int64()\nfor i in range(n):\n    B[i] = A[i]"
+    assert elementwise(function(head, body), EIGHT) is None
+
+
+def test_an_element_that_is_read_outside_of_what_is_kept_is_left_to_be_checked():
+    head = 'A: T.Buffer(("n",), "float32"), B: T.Buffer(("n",), "float32"), m: T.int64'
+    body = """
+n = T.int64()
+t = T.alloc_buffer((m,))
+for i in range(m):
+    t[i] = A[T.min(i, n - 1)]
+for i in range(n):
+    B[i] = t[i]
+"""
+    assert elementwise(function(head, body), EIGHT) is None
+    plain = body.replace("A[T.min(i, n - 1)]", "T.float32(1)")
+    assert elementwise(function(head, plain), EIGHT) is None
+
+
 def test_an_element_that_another_iteration_overwrites_is_not_read_late():
     head = 'A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32")'
     body = """
