@@ -159,9 +159,10 @@ def key_of_text() -> str:
 def test_what_llvm_refuses_and_what_cannot_be_linked_is_not_kept(cache, work):
     missing = "declare i32 @relaxscript_no_such_function()\n"
     missing += "define i32 @f() {\n%r = call i32 @relaxscript_no_such_function()\nret i32 %r\n}"
-    for text in ("define i32 @f() { ret i64 0 }", missing):
+    wrong = "define i32 @f() { ret i64 0 }"
+    for text, said in ((wrong, "LLVM refuses the code"), (missing, "cannot be linked")):
         for _ in range(2):
-            with pytest.raises(InternalError):
+            with pytest.raises(InternalError, match=said):
                 compile_text(text, "f", {}, 0)
     assert not cache.exists()
 
