@@ -27,7 +27,7 @@ from relaxscript.transform import (
     module_pass,
 )
 from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
-from relaxscript.transform.pass_infra.passes import prim_func_pass
+from relaxscript.transform.pass_infra.passes import find_pass, prim_func_pass
 from relaxscript_tests.transform.every_pass import PASSES
 from relaxscript_tests.transform.models import Model
 
@@ -221,3 +221,10 @@ def test_what_to_write_instead_is_the_help():
     assert help_of(lambda: FuseOps(fuse_level=1)) == "did you mean `fuse_opt_level`?"
     assert help_of(lambda: BindParams("main")) == "it is called as `BindParams(func_name, params)`"
     assert help_of(lambda: ApplyPassToFunction(FuseOps, "main")) == "write `FuseOps()`"
+
+
+@pytest.mark.parametrize("name", ["ConvertLayout", "relax.transform.ConvertLayout"])
+def test_a_pass_that_is_not_built_is_refused_with_what_to_write_instead(name):
+    with pytest.raises(DiagnosticError, match="the pass `ConvertLayout` is not built yet") as told:
+        find_pass(name)
+    assert "data_layout" in told.value.diagnostics[0].help
