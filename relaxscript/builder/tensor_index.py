@@ -97,7 +97,7 @@ def index_steps(
 
 
 def _without_ellipsis(items: list[Item], rank: int) -> list[Item]:
-    """One item for each axis that is named; `...` stands for as many as are left."""
+    """One item for each axis that is named; `...` is as many as are left."""
     used = sum(1 for item, _ in items if item is not None and item is not Ellipsis)
     dots = [i for i, (item, _) in enumerate(items) if item is Ellipsis]
     if used > rank:

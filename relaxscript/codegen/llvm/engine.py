@@ -93,7 +93,7 @@ class Engine:
     def dependencies(self, level: int) -> dict[str, Any]:
         """All but the text that the object of a text depends on.
 
-        The version of relaxscript stands for the passes that are run.
+        Which passes are run is told by the version of relaxscript.
         """
         import llvmlite
 

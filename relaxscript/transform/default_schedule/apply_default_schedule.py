@@ -44,7 +44,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     """
 
     name = "ApplyDefaultSchedule"
-    # The bound of functions of `tir.vector_math`, in float32.
+    # The bound of functions of `tir.vector_math`, in float32. Sums in another order differ by what
+    # `tiled_product.py` and `rows.py` say, which grows with their length.
     tolerance = 1e-6
 
     def __init__(self, *rules: Rule) -> None:

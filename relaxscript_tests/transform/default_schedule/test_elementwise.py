@@ -12,16 +12,15 @@ from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
 from relaxscript.testing.inputs import inputs_for
 from relaxscript.transform import (
-    AnnotateTIROpPattern,
     ApplyDefaultSchedule,
-    FuseOps,
-    FuseTIR,
-    LegalizeOps,
-    Sequential,
 )
 from relaxscript.transform.default_schedule import elementwise
 from relaxscript.transform.default_schedule.processor import Processor, this_processor
 from relaxscript_tests import examples
+from relaxscript_tests.transform.default_schedule.fused_programs import FUSED
+from relaxscript_tests.transform.default_schedule.same_results import (
+    assert_same_on_fused_programs,
+)
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
 EIGHT = Processor(32)
@@ -269,27 +268,11 @@ def test_a_processor_holds_whole_vectors():
 
 # ---------------------------------------------------------------- laws
 
-FUSED = Sequential([LegalizeOps(), AnnotateTIROpPattern(), FuseOps(), FuseTIR()])
-
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 def test_fused_programs_compute_the_same_by_vectors(vector_bytes: int):
-    processor, found = Processor(vector_bytes), 0
-
-    def by_vectors(func, _):
-        return elementwise(func, processor)
-
-    for seed in range(examples(60)):
-        mod = FUSED(fusable_module(seed))
-        made = ApplyDefaultSchedule(by_vectors)(mod)
-        found += made is not mod
-        assert_structural_equal(from_source(made.script()), made)
-        inputs = inputs_for(mod["main"], seed)
-        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
-        for name in ("interpreter", "llvm"):
-            actual = observe(EXECUTORS[name](made), "main", inputs)
-            check_outcomes(name, actual, "before", expected, ApplyDefaultSchedule.tolerance)
-    assert found
+    processor = Processor(vector_bytes)
+    assert_same_on_fused_programs(lambda func, _: elementwise(func, processor))
 
 
 def test_code_and_evaluator_give_the_same_bits():

@@ -17,14 +17,12 @@ from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import IfThenElse, PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.script import from_source
-from relaxscript.testing.compare import EXECUTORS, check_outcomes, observe
-from relaxscript.testing.inputs import inputs_for
+from relaxscript.testing.compare import EXECUTORS
 from relaxscript.transform import ApplyDefaultSchedule
 from relaxscript.transform.default_schedule import rows
 from relaxscript.transform.default_schedule.processor import Processor, this_processor
 from relaxscript_tests import examples
 from relaxscript_tests.transform.default_schedule.fused_programs import (
-    FUSED,
     fused,
     only_prim_func,
 )
@@ -35,7 +33,9 @@ from relaxscript_tests.transform.default_schedule.row_functions import (
     prim_func,
     random,
 )
-from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+from relaxscript_tests.transform.default_schedule.same_results import (
+    assert_same_on_fused_programs,
+)
 
 EIGHT = Processor(32, 16)
 # Lengths around one vector, several vectors at once, and both.
@@ -531,22 +531,8 @@ def test_a_row_that_is_shorter_than_a_vector_is_left_as_it_is():
 
 @pytest.mark.parametrize("vector_bytes", [8, 16])
 def test_fused_programs_compute_the_same_by_rows(vector_bytes: int):
-    processor, found = Processor(vector_bytes, 16), 0
-
-    def rule(func: PrimFunc, _: Processor) -> PrimFunc | None:
-        return rows(func, processor)
-
-    for seed in range(examples(60)):
-        mod = FUSED(fusable_module(seed))
-        made = ApplyDefaultSchedule(rule)(mod)
-        found += made is not mod
-        assert_structural_equal(from_source(made.script()), made)
-        inputs = inputs_for(mod["main"], seed)
-        expected = observe(EXECUTORS["interpreter"](mod), "main", inputs)
-        for name in ("interpreter", "llvm"):
-            actual = observe(EXECUTORS[name](made), "main", inputs)
-            check_outcomes(name, actual, "before", expected, ApplyDefaultSchedule.tolerance)
-    assert found
+    processor = Processor(vector_bytes, 16)
+    assert_same_on_fused_programs(lambda func, _: rows(func, processor))
 
 
 def test_random_functions_over_rows_compute_the_same():
