@@ -31,12 +31,13 @@ class Source:
     Python drops that of a file.
     """
 
-    __slots__ = ("_cell", "_filename", "_lines", "_starts", "_text")
+    __slots__ = ("_cell", "_filename", "_is_ascii", "_lines", "_starts", "_text")
 
     def __init__(self, filename: str, text: str, cell: int | None = None) -> None:
         self._filename = filename
         self._cell = cell
         self._text = text.removeprefix("\ufeff")
+        self._is_ascii = self._text.isascii()
         self._lines: tuple[str, ...] | None = None
         self._starts: list[int] | None = None
 
@@ -237,6 +238,14 @@ class Span:
     def end(self) -> tuple[int, int]:
         """Line and column of the end, exclusive."""
         return self.end_line, self.end_column
+
+    @property
+    def corners(self) -> tuple[int, int, int, int]:
+        """Line, column, and those of the end."""
+        if self._bytes and not self._source._is_ascii:
+            return (*self.start, *self.end)
+        first = 1 if self._bytes else 0
+        return self._line, self._column + first, self._end_line, self._end_column + first
 
     @property
     def text(self) -> str:

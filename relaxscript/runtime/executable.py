@@ -46,10 +46,12 @@ class Executable:
 
     `externals` maps names of packed functions to the callables that this program means by them
     (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
-    what the compiler made it of, None for one that was written by hand.
+    what the compiler made it of, None for one that was written by hand. `made_of` describes the
+    externals that code generation made.
     """
 
     origin: Any = None
+    made_of: Mapping[str, Any] = {}
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class Executable:
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
         linked.origin = self.origin
+        linked.made_of = {name: made for name, made in self.made_of.items() if name not in externals}
         return linked
 
     @cached_property

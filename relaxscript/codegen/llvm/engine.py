@@ -17,7 +17,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from relaxscript.errors import InternalError
@@ -26,7 +26,10 @@ from relaxscript.runtime.object_cache import object_cache
 from relaxscript.semantics.c_functions import c_function
 from relaxscript.version import __version__
 
-__all__ = ["AS_WRITTEN", "Code", "assembly_text", "compile_text", "optimised_text"]
+__all__ = [
+    "AS_WRITTEN", "Code", "LinkedObject", "assembly_text", "compile_text", "engine_dependencies",
+    "optimised_text", "stored_code",
+]  # fmt: skip
 
 
 _lock = lock_across_forks()
@@ -36,12 +39,24 @@ _lock = lock_across_forks()
 AS_WRITTEN = -1
 
 
+class LinkedObject(NamedTuple):
+    """All that linked code is told by: the key of its object, its entries, what it calls.
+
+    `functions` are functions of the C library by their names, others by their addresses.
+    """
+
+    key: str
+    entries: tuple[str, ...]
+    functions: tuple[tuple[str, str | int], ...]
+
+
 class Code:
     """Machine code: the addresses of its entries by their symbols, and what keeps it alive."""
 
-    __slots__ = ("__weakref__", "addresses", "tracker")
+    __slots__ = ("__weakref__", "addresses", "linked", "tracker")
 
-    def __init__(self, addresses: Mapping[str, int], tracker: Any) -> None:
+    def __init__(self, linked: LinkedObject, addresses: Mapping[str, int], tracker: Any) -> None:
+        self.linked = linked
         self.addresses = addresses
         self.tracker = tracker
 
@@ -126,43 +141,47 @@ class Engine:
             self.optimise(module, machine, level)
             yield module, machine
 
-    def compile(
-        self, text: str, entries: Sequence[str], functions: Mapping[str, str | int], level: int
-    ) -> Code:
+    def compile(self, text: str, wanted: LinkedObject, level: int) -> Code:
         """Link the code of a text, of which the cache has the object or gets it.
 
         Raises `InternalError` where LLVM refuses the text.
         """
-        cache, key = object_cache(), object_key(text, self.dependencies(level))
-        image = cache.load(key)
-        if image is not None:
-            with suppress(InternalError):
-                return self.link(image, entries, functions)
-            cache.discard(key)
+        code = self.link_stored(wanted)
+        if code is not None:
+            return code
         with self.optimise_source(text, level) as (module, machine):
             image = machine.emit_object(module)
-        code = self.link(image, entries, functions)
-        cache.store(key, image)
+        code = self.link(image, wanted)
+        object_cache().store(wanted.key, image)
         return code
 
-    def link(
-        self, image: bytes, entries: Sequence[str], functions: Mapping[str, str | int]
-    ) -> Code:
+    def link_stored(self, wanted: LinkedObject) -> Code | None:
+        """Link an object that the cache has; None where it has none that can be linked."""
+        cache = object_cache()
+        image = cache.load(wanted.key)
+        if image is None:
+            return None
+        with suppress(InternalError):
+            return self.link(image, wanted)
+        cache.discard(wanted.key)
+        return None
+
+    def link(self, image: bytes, wanted: LinkedObject) -> Code:
         """Link an object and find its entries.
 
         Raises `InternalError` for what is no object, and where a function is missing.
         """
         library = self.llvm.JITLibraryBuilder().add_object_img(image)
-        for symbol, name in functions.items():
+        for symbol, name in wanted.functions:
             library.import_symbol(symbol, name if isinstance(name, int) else _address(name))
         library.add_current_process()
-        for entry in entries:
+        for entry in wanted.entries:
             library.export_symbol(entry)
         try:
             tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
         except RuntimeError as error:
             raise InternalError(f"the code of a PrimFunc cannot be linked ({error})") from error
-        return Code({entry: tracker[entry] for entry in entries}, tracker)
+        return Code(wanted, {entry: tracker[entry] for entry in wanted.entries}, tracker)
 
     def optimise(self, module: Any, machine: Any, level: int) -> None:
         """Run LLVM's own pipeline, or the one pass that takes variables into registers."""
@@ -223,7 +242,7 @@ def _address(name: str) -> int:
 
 _engine: list[Engine] = []
 # What is compiled and in use, by all that it is made from; the last few are in use here.
-_codes: WeakValueDictionary[tuple[Any, ...], Code] = WeakValueDictionary()
+_codes: WeakValueDictionary[LinkedObject, Code] = WeakValueDictionary()
 KEPT = 128
 _recent: deque[Code] = deque(maxlen=KEPT)
 
@@ -244,13 +263,33 @@ def compile_text(
     last `KEPT` are held: each compilation costs time, and LLVM keeps some memory of it for good.
     """
     entries = (entries,) if isinstance(entries, str) else tuple(entries)
-    key = (text, entries, tuple(sorted(functions.items())), level)
     with _lock:
-        code = _codes.get(key)
-        if code is None:
-            code = _codes[key] = _the_engine().compile(text, entries, functions, level)
-            _recent.append(code)
+        engine = _the_engine()
+        key = object_key(text, engine.dependencies(level))
+        wanted = LinkedObject(key, entries, tuple(sorted(functions.items())))
+        code = _codes.get(wanted)
+        return _remember(engine.compile(text, wanted, level)) if code is None else code
+
+
+def stored_code(wanted: LinkedObject) -> Code | None:
+    """The code that is told so, where it is in use or the cache has its object."""
+    with _lock:
+        code = _codes.get(wanted)
+        if code is None and (code := _the_engine().link_stored(wanted)) is not None:
+            _remember(code)
         return code
+
+
+def engine_dependencies() -> dict[str, Any]:
+    """All but texts that code depends on: versions, and what this computer is."""
+    with _lock:
+        return _the_engine().dependencies(AS_WRITTEN)
+
+
+def _remember(code: Code) -> Code:
+    _codes[code.linked] = code
+    _recent.append(code)
+    return code
 
 
 def optimised_text(text: str, level: int) -> str:

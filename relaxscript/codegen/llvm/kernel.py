@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +32,13 @@ from relaxscript.transform.default_schedule.apply_default_schedule import SCHEDU
 from .buffer_address import CodegenOptions
 from .call_stub import fast_call
 from .engine import AS_WRITTEN, Code, assembly_text, compile_text, optimised_text
+from .external import PackedCallback
 from .function import RESULT, RETURNED, ModuleText
 from .interrupts import POLL, poll_address
 from .intrinsics import C_FUNCTIONS
-from .ir_writer import DETAILS
+from .ir_writer import DETAILS, Explain
 
-__all__ = ["Kernel", "compile_prim_func", "compile_prim_funcs"]
+__all__ = ["Kernel", "KernelEntry", "KernelSource", "compile_prim_func", "compile_prim_funcs"]
 
 _C_SYMBOLS = (*C_FUNCTIONS, "malloc", "calloc", "free", "time")
 
@@ -105,8 +107,18 @@ def _compile_together(
     used.update({symbol: hook.address for symbol, hook in text.sites.hooks.items()})
     code = compile_text(llvm_ir, tuple(text.entries.values()), used, level)
     return {
-        name: Kernel(func, name, text, llvm_ir, code, level) for name, func in functions.items()
+        name: _kernel(func, name, text, llvm_ir, code, level) for name, func in functions.items()
     }
+
+
+def _kernel(
+    func: tir.PrimFunc, name: str, text: ModuleText, llvm_ir: str, code: Code, level: int
+) -> Kernel:
+    source = KernelSource(func, llvm_ir, text.sites.explanations, text.sites.hooks)
+    signature = PrimFuncSignature(func)
+    signature.name = name
+    entry = KernelEntry(code, text.entries[func], text.results[func], level)
+    return Kernel(name, entry, lambda: signature, lambda: source)
 
 
 def _options(given: Mapping[str, Any]) -> CodegenOptions:
@@ -123,6 +135,27 @@ def _options(given: Mapping[str, Any]) -> CodegenOptions:
     return CodegenOptions(**given)
 
 
+class KernelEntry(NamedTuple):
+    """A function in linked code: its symbol there, the dtype of what it returns, the level."""
+
+    code: Code
+    symbol: str
+    result: DataType | None
+    level: int
+
+
+class KernelSource(NamedTuple):
+    """All that code was made of: the PrimFunc, the text of LLVM, the reasons of failures.
+
+    `hooks` are functions of Python that the code calls.
+    """
+
+    func: tir.PrimFunc
+    llvm_ir: str
+    explanations: Sequence[Explain]
+    hooks: Mapping[str, PackedCallback]
+
+
 class Kernel:
     """A compiled PrimFunc; any number of threads may call it at once.
 
@@ -132,28 +165,52 @@ class Kernel:
     """
 
     def __init__(
-        self, func: tir.PrimFunc, name: str, text: ModuleText, llvm_ir: str, code: Code, level: int
-    ) -> None:
-        self.func = func
+        self, name: str, entry: KernelEntry, signature: Callable[[], PrimFuncSignature],
+        source: Callable[[], KernelSource],
+    ) -> None:  # fmt: skip
         self.name = name
-        self.llvm_ir = llvm_ir
-        self.signature = PrimFuncSignature(func)
-        self.signature.name = name
-        self._code = code
-        self._level = level
-        self._explanations = text.sites.explanations
-        self._hooks = text.sites.hooks
-        self._result = text.results[func]
+        self.entry = entry
+        self._make_signature = signature
+        self._make_source = source
         self._local = _Details()
-        kinds = [_c_type(p.var.dtype) for p in self.signature.params]
-        memory = [p for p in self.signature.params if isinstance(p, MemoryParam)]
+
+    @cached_property
+    def signature(self) -> PrimFuncSignature:
+        """The parameters, and what arguments must be."""
+        return self._make_signature()
+
+    @cached_property
+    def source(self) -> KernelSource:
+        """The source of the code."""
+        return self._make_source()
+
+    @property
+    def func(self) -> tir.PrimFunc:
+        """The PrimFunc that was compiled."""
+        return self.source.func
+
+    @property
+    def llvm_ir(self) -> str:
+        """The text of the LLVM module before optimisation."""
+        return self.source.llvm_ir
+
+    @cached_property
+    def _entry(self) -> Callable[..., int]:
+        """The code as a function of C."""
+        params = self.signature.params
+        kinds = [_c_type(p.var.dtype) for p in params]
+        memory = [p for p in params if isinstance(p, MemoryParam)]
         kinds += [ctypes.c_int64] * (len(self.signature.variables) + len(memory))
-        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)(
-            code.addresses[text.entries[func]]
-        )
+        made = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)
+        code: Callable[..., int] = made(self.entry.code.addresses[self.entry.symbol])
+        return code
+
+    @cached_property
+    def _call(self) -> Callable[..., Any]:
+        """What tests arguments and calls the code; made when it is first called."""
         tools = {"slow": self.call_slowly, "entry": self._entry, "local": self._local,
                  "finish": self.finish}  # fmt: skip
-        self._call = fast_call(self.signature, self._result is not None, tools)
+        return fast_call(self.signature, self.entry.result is not None, tools)
 
     def __call__(self, *args: Any) -> Any:
         return self._call(*args)
@@ -164,12 +221,12 @@ class Kernel:
     @property
     def optimised_ir(self) -> str:
         """The text of the LLVM module after optimisation."""
-        return optimised_text(self.llvm_ir, self._level)
+        return optimised_text(self.llvm_ir, self.entry.level)
 
     @property
     def assembly(self) -> str:
         """The text of the machine code."""
-        return assembly_text(self.llvm_ir, self._level)
+        return assembly_text(self.llvm_ir, self.entry.level)
 
     def call_slowly(self, args: Sequence[Any]) -> Any:
         """Check everything, copy arrays whose layout the code does not know, call, copy back."""
@@ -192,11 +249,12 @@ class Kernel:
         """The result of the call that just ended in this thread; raises the error of its status."""
         words = self._local.words
         if status:
-            raise self._explanations[status - 1](list(words))
-        if self._result is None or not words[RETURNED]:
+            raise self.source.explanations[status - 1](list(words))
+        result = self.entry.result
+        if result is None or not words[RETURNED]:
             return None
         words[RETURNED] = 0
-        return _decode(words[RESULT], self._result)
+        return _decode(words[RESULT], result)
 
 
 def _c_type(dtype: DataType) -> Any:

@@ -41,7 +41,10 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
             raise DiagnosticError(found) from None
     for name, prim_func in program.entries.items():
         _emit_entry(program, name, prim_func)
-    return program.builder.get(program.externals)
+    made = {name: external.make(program.kernels) for name, external in program.externals.items()}
+    executable = program.builder.get(made)
+    executable.made_of = dict(program.externals)
+    return executable
 
 
 def _emit_entry(program: Program, name: str, var: GlobalVar) -> None:

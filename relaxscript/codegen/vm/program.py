@@ -16,26 +16,26 @@ from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir import relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
-from relaxscript.op.results import returned_in_place
-from relaxscript.runtime import Closure, ExecBuilder, VMFuncKind, get_global_func
+from relaxscript.runtime import ExecBuilder, VMFuncKind
 from relaxscript.runtime.builtins import BUILTINS, MAKE_CLOSURE
-from relaxscript.runtime.coercion import call_packed
-from relaxscript.semantics.make_closure import (
-    LOCAL_NAME,
-    captured_count,
-    closure_maker,
-    make_closure,
-)
-from relaxscript.semantics.operators import operator_function
-from relaxscript.semantics.prim_funcs import (
-    call_tir_adapter,
-    kernel_argument,
-    prim_func_closure,
-    symbol_of,
-)
+from relaxscript.semantics.make_closure import LOCAL_NAME, captured_count
+from relaxscript.semantics.prim_funcs import symbol_of
 from relaxscript.sinfo import ProvableArguments
 
 from .escape import KernelArgs, Usage, usage_of
+from .externals import (
+    ArrangedKernel,
+    CalledKernel,
+    ClosureMaker,
+    External,
+    FindPackedFunc,
+    InPlaceResult,
+    LateFunction,
+    LocalClosureMaker,
+    OperatorCall,
+    PackedKernel,
+    PrimFuncValue,
+)
 
 __all__ = ["Kernel", "Program"]
 
@@ -52,7 +52,7 @@ class Program:
     module: IRModule
     kernels: Mapping[str, Kernel]
     builder: ExecBuilder = field(default_factory=ExecBuilder)
-    externals: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    externals: dict[str, External] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.context = Context(self.module)
@@ -74,7 +74,7 @@ class Program:
         self._taken = {*self._functions, *self._extern_symbols(), *BUILTINS}
         self._known: dict[Any, str] = {}
         self._constants: dict[int, Any] = {}
-        self._local_closures = _LocalClosures()
+        self._local_closures = LocalClosureMaker()
         self._provable: dict[relax.Function, tuple[list[int], ProvableArguments]] = {}
         self._names = {
             gv.name_hint: self.unique(name) if name else gv.name_hint for gv, name in local.items()
@@ -123,11 +123,11 @@ class Program:
             self._constants[id(node)] = self.builder.convert_constant(node.data)
         return self._constants[id(node)]
 
-    def external(self, key: Any, wanted: str, make: Callable[[], Callable[..., Any]]) -> str:
-        """The name of an external that is made once for each key."""
+    def external(self, key: Any, wanted: str, found: External) -> str:
+        """The name of an external, which is one for each key."""
         if key not in self._known:
             name = self._known[key] = self.unique(wanted)
-            self.externals[name] = make()
+            self.externals[name] = found
         return self._known[key]
 
     # -- what calls name ---------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Program:
             hash(key)
         except TypeError:
             key = (op.name, checked, id(call))
-        return self.external(key, op.name, lambda: operator_function(call, checked=checked))
+        return self.external(key, op.name, OperatorCall(call, checked))
 
     def function(self, var: relax.GlobalVar) -> Any:
         """The function that the module binds to a name, None for nothing."""
@@ -159,55 +159,48 @@ class Program:
     def kernel(self, var: relax.GlobalVar) -> str:
         """The external that is the kernel of a PrimFunc."""
         name = symbol_of(self.prim_func(var)) or var.name_hint
-        return self.external(("kernel", var.name_hint), name, lambda: self.kernels[var.name_hint])
+        return self.external(("kernel", var.name_hint), name, CalledKernel(var.name_hint))
 
     def arranged_kernel(self, var: relax.GlobalVar) -> str:
         """The kernel of a PrimFunc for calls that give integers."""
-        function, kernel = self.prim_func(var), self.kernels[var.name_hint]
-        name = f"{var.name_hint}.arranged"
-        key = ("arranged", var.name_hint)
-        return self.external(key, name, lambda: call_tir_adapter(function, kernel))
+        name = var.name_hint
+        made = ArrangedKernel(name, self.prim_func(var))
+        return self.external(("arranged", name), f"{name}.arranged", made)
 
     def prim_func_value(self, var: relax.GlobalVar) -> str:
         """A PrimFunc as a value, and as what a direct call of it calls."""
-        function, kernel = self.prim_func(var), self.kernels[var.name_hint]
         name = var.name_hint
-        key = ("value", name)
-        made = f"{name}.function"
-        return self.external(key, made, lambda: prim_func_closure(name, function, kernel))
+        made = PrimFuncValue(name, self.prim_func(var))
+        return self.external(("value", name), f"{name}.function", made)
 
     def extern(self, symbol: str, args: Sequence[relax.Expr] = ()) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
         prim_func = self._symbols.get(symbol)
         if prim_func is not None:
-            return self._extern_kernel(symbol, self.kernels[prim_func])
+            return self._extern_kernel(symbol, PackedKernel(prim_func))
         if symbol == MAKE_CLOSURE:
             return self.make_closure(args)
         if symbol in self._functions:  # the table has a Relax function of that name
-            return self.external(("extern", symbol), symbol, lambda: _Late(symbol))
+            return self.external(("extern", symbol), symbol, LateFunction(symbol))
         return symbol
 
-    def _extern_kernel(self, symbol: str, kernel: Kernel) -> str:
-        """The external that is a kernel as packed functions are called: with values of any kind."""
-
-        def call(*args: Any) -> Any:
-            return kernel(*map(kernel_argument, args))
-
+    def _extern_kernel(self, symbol: str, kernel: PackedKernel) -> str:
+        """The external that is a kernel as packed functions are called."""
         if symbol in self._functions:
-            return self.external(("extern", symbol), symbol, lambda: call)
-        self.externals[symbol] = call
+            return self.external(("extern", symbol), symbol, kernel)
+        self.externals[symbol] = kernel
         return symbol
 
     def resolved(self, symbol: str) -> str | None:
         """The external that looks a packed function up, where its name cannot stand for it."""
         if self.extern(symbol) == symbol or symbol not in self._functions:
             return None
-        self.externals[_PACKED_FUNC] = get_global_func
+        self.externals[_PACKED_FUNC] = FindPackedFunc()
         return _PACKED_FUNC
 
     def in_place(self) -> str:
         """The external that gives the value of an in-place call from what the function returned."""
-        self.externals[_IN_PLACE] = _in_place
+        self.externals[_IN_PLACE] = InPlaceResult()
         return _IN_PLACE
 
     def make_closure(self, args: Sequence[relax.Expr]) -> str:
@@ -216,29 +209,15 @@ class Program:
         function = self.function(callee) if isinstance(callee, relax.GlobalVar) else None
         match callee, function:
             case relax.GlobalVar(name), relax.Function(attrs=attrs) if LOCAL_NAME in (attrs or {}):
-                makers, shown = self._local_closures.makers, self._names[name]
-                if shown not in makers:
+                types, shown = self._local_closures.types, self._names[name]
+                if shown not in types:
                     info = self.context.struct_info(function)
                     assert isinstance(info, FuncStructInfo)
-                    makers[shown] = closure_maker(info, captured_count(function))
+                    types[shown] = info, captured_count(function)
                 self.externals[MAKE_CLOSURE] = self._local_closures
                 return MAKE_CLOSURE
-        self.externals[_MAKE_CLOSURE] = make_closure
+        self.externals[_MAKE_CLOSURE] = ClosureMaker()
         return _MAKE_CLOSURE
-
-
-class _LocalClosures:
-    """`vm.builtin.make_closure` for local functions, with what is known of the type of each."""
-
-    def __init__(self) -> None:
-        self.makers: dict[str, Callable[..., Closure]] = {}
-
-    def __call__(self, function: Closure, *captured: Any) -> Closure:
-        return self.makers[function.name](function, *captured)
-
-
-def _in_place(returned: Any, indices: Sequence[int], *args: Any) -> Any:
-    return returned_in_place(returned, args, indices)
 
 
 def _entries(module: IRModule) -> dict[str, relax.GlobalVar]:
@@ -250,13 +229,3 @@ def _entries(module: IRModule) -> dict[str, relax.GlobalVar]:
         for var, function in module.functions.items()
         if isinstance(function, tir.PrimFunc) and (symbol := symbol_of(function))
     }
-
-
-class _Late:
-    """A registered packed function, looked up each time it is called."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, *args: Any) -> Any:
-        return call_packed(self.name, get_global_func(self.name).function, args)

@@ -53,14 +53,14 @@ def test_equal_code_is_compiled_once_while_anybody_uses_it():
     first, again, other = (
         compile_prim_func(from_source(DOUBLED.format(factor=factor))) for factor in (2, 2, 3)
     )
-    assert first._code is again._code
-    assert first._code is not other._code
+    assert first.entry.code is again.entry.code
+    assert first.entry.code is not other.entry.code
     assert first.llvm_ir == again.llvm_ir != other.llvm_ir
 
 
 @pytest.mark.slow
 def test_code_that_nobody_uses_any_more_is_let_go_when_enough_other_code_is_made():
-    code = weakref.ref(compile_prim_func(from_source(DOUBLED.format(factor=5)))._code)
+    code = weakref.ref(compile_prim_func(from_source(DOUBLED.format(factor=5))).entry.code)
     gc.collect()
     assert code() is not None
     for number in range(KEPT):
@@ -90,7 +90,7 @@ def call():
     calls = []
     register_func("test.engine.count", lambda: calls.append(1), override=True)
     first, again = (compile_prim_func(from_source(text)) for _ in range(2))
-    assert first._code is not again._code
+    assert first.entry.code is not again.entry.code
     first(), again()
     assert len(calls) == 2
 
