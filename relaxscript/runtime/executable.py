@@ -78,7 +78,9 @@ class Executable:
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
         linked.origin = self.origin
-        linked.made_of = {name: made for name, made in self.made_of.items() if name not in externals}
+        linked.made_of = {
+            name: made for name, made in self.made_of.items() if name not in externals
+        }
         return linked
 
     @cached_property

@@ -207,7 +207,7 @@ class Kernel:
 
     @cached_property
     def _call(self) -> Callable[..., Any]:
-        """What tests arguments and calls the code; made when it is first called."""
+        """The function that tests arguments and calls the code; made at the first call."""
         tools = {"slow": self.call_slowly, "entry": self._entry, "local": self._local,
                  "finish": self.finish}  # fmt: skip
         return fast_call(self.signature, self.entry.result is not None, tools)

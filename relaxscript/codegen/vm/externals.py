@@ -23,7 +23,7 @@ from relaxscript.semantics.prim_funcs import call_tir_adapter, kernel_argument, 
 
 __all__ = [
     "ArrangedKernel", "CalledKernel", "ClosureMaker", "External", "FindPackedFunc", "Function",
-    "InPlaceResult", "LateFunction", "LocalClosureMaker", "OperatorCall", "PackedKernel",
+    "InPlaceResult", "LateFunction", "LocalClosureMaker", "OperatorMeaning", "PackedKernel",
     "PrimFuncValue",
 ]  # fmt: skip
 
@@ -39,8 +39,8 @@ class External(ABC):
 
 
 @dataclass(frozen=True)
-class OperatorCall(External):
-    """A call of an operator by its meaning; `checked` says whether its operands are looked at."""
+class OperatorMeaning(External):
+    """A call of an operator by its meaning; with `checked` its operands are looked at."""
 
     call: Call
     checked: bool
@@ -111,7 +111,7 @@ class LateFunction(External):
 
 @dataclass(frozen=True)
 class FindPackedFunc(External):
-    """What looks a packed function up."""
+    """The function that looks a packed function up."""
 
     def make(self, kernels: Mapping[str, Function]) -> Function:
         return get_global_func
@@ -119,7 +119,7 @@ class FindPackedFunc(External):
 
 @dataclass(frozen=True)
 class InPlaceResult(External):
-    """What gives the value of an in-place call from what the function returned."""
+    """The value of an in-place call, from what the function returned."""
 
     def make(self, kernels: Mapping[str, Function]) -> Function:
         return _in_place
@@ -127,7 +127,7 @@ class InPlaceResult(External):
 
 @dataclass(frozen=True)
 class ClosureMaker(External):
-    """What gives a function its last arguments, and the type that it has then."""
+    """The function that gives another its last arguments, and the type that it has then."""
 
     def make(self, kernels: Mapping[str, Function]) -> Function:
         return make_closure

@@ -32,7 +32,7 @@ from .externals import (
     InPlaceResult,
     LateFunction,
     LocalClosureMaker,
-    OperatorCall,
+    OperatorMeaning,
     PackedKernel,
     PrimFuncValue,
 )
@@ -142,7 +142,7 @@ class Program:
             hash(key)
         except TypeError:
             key = (op.name, checked, id(call))
-        return self.external(key, op.name, OperatorCall(call, checked))
+        return self.external(key, op.name, OperatorMeaning(call, checked))
 
     def function(self, var: relax.GlobalVar) -> Any:
         """The function that the module binds to a name, None for nothing."""
