@@ -24,6 +24,7 @@ from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, u
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError
 from .errors.exceptions import is_user_error
+from .explainer import Explainer
 from .interpreter.tir import evaluate
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
@@ -36,6 +37,7 @@ from .runtime.collector import collector_paused
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module
+from .transform.pass_infra.context import PassContext
 from .transform.pass_infra.passes import Pass
 from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
 from .transform.pipeline import OUR_PIPELINES, build_pipelines
@@ -107,16 +109,24 @@ def build(
             module = _without_checks(module, remove_checks)
         if params:
             module = with_params(normalize_module(realize_vdevices(module)), params)
-        with _evaluating_for(made_for):
-            lowered = run_pipeline(
-                module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
-            )
-        lowered = run_pipeline(
-            lowered, tir_pipeline, "tir_pipeline", {"default": _nothing}, ["default"]
-        )
+        lower = partial(_lower, module, made_for, relax_pipeline, tir_pipeline)
+        lowered = lower()
         executable = codegen(lowered, _kernels(lowered, made_for)).link(_external(lowered))
     executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
+    executable.explainer = Explainer(made_for, lower, PassContext.current())
     return executable
+
+
+def _lower(
+    module: IRModule, target: Target, relax_pipeline: PipelineLike, tir_pipeline: PipelineLike
+) -> IRModule:
+    """The module after both pipelines."""
+    with _evaluating_for(target):
+        lowered = run_pipeline(
+            module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
+        )
+    named = {"default": _nothing}
+    return run_pipeline(lowered, tir_pipeline, "tir_pipeline", named, ["default"])
 
 
 compile = build  # TVM's name for it since 0.20

@@ -86,6 +86,7 @@ FLOORS = (
     ("transform",),
     ("script",),
     ("codegen", "interpreter"),
+    ("explainer",),
     ("compiler",),
     ("artifact",),
     ("frontend", "testing", "cli"),

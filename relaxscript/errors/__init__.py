@@ -31,7 +31,7 @@ from .fixes import FixedSource, apply_fixes, fix_source
 from .quantity import quantity
 from .render import automatic_style, render
 from .settings import config, is_strict
-from .span import Source, Span
+from .span import SequentialSpan, Source, Span
 from .suggest import did_you_mean, meant_hint, meant_notes, nearest
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "Page",
     "RelaxWarning",
     "Remark",
+    "SequentialSpan",
     "Severity",
     "Source",
     "Span",

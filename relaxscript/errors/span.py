@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Any
 
 from .notebook import live_cell
@@ -248,6 +249,11 @@ class Span:
         return self._line, self._column + first, self._end_line, self._end_column + first
 
     @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces of which this is made: itself, unless it is a `SequentialSpan`."""
+        return (self,)
+
+    @property
     def text(self) -> str:
         """The text of the span."""
         source = self._source
@@ -298,7 +304,7 @@ class Span:
             return NotImplemented
         return other <= self
 
-    def __reduce__(self) -> tuple[type[Span], tuple[Source, int, int, int, int]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Span, (self._source, *self.start, *self.end)
 
     def __str__(self) -> str:
@@ -306,3 +312,27 @@ class Span:
 
     def __repr__(self) -> str:
         return f"Span({self}-{self.end_line}:{self.end_column})"
+
+
+class SequentialSpan(Span):
+    """The place of what several pieces of source say together; it stands where the last one is.
+
+    Source: TVM `ir.SequentialSpan`.
+    """
+
+    __slots__ = ("_spans",)
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._spans = tuple(spans)
+        last = self._spans[-1]
+        super().__init__(
+            last._source, last._line, last._column, last._end_line, last._end_column, last._bytes
+        )
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The pieces, each once."""
+        return tuple(dict.fromkeys([one for span in self._spans for one in span.spans]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SequentialSpan, (self._spans,)

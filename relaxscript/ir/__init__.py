@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.errors import Span, not_built
+from relaxscript.errors import SequentialSpan, Span, not_built
 
 from . import base
 from .module import IRModule
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType", "GlobalInfo", "GlobalVar", "IRModule",
-    "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "Span", "StructuralMismatch",
-    "Target", "TupleType", "Type", "VDevice", "assert_structural_equal", "base",
-    "get_first_structural_mismatch", "instrument", "structural_equal", "structural_hash",
+    "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "SequentialSpan", "Span",
+    "StructuralMismatch", "Target", "TupleType", "Type", "VDevice", "assert_structural_equal",
+    "base", "get_first_structural_mismatch", "instrument", "structural_equal", "structural_hash",
     "transform",
 ]  # fmt: skip
 

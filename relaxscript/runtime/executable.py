@@ -36,6 +36,7 @@ from .run_check import AnyCheck, Check, TupleCheck, describe
 from .values import Closure, kind_of
 
 if TYPE_CHECKING:
+    from .debug.explanation import Explanation
     from .machine import VirtualMachine
 
 __all__ = ["ExecBuilder", "Executable", "Module", "VMExecutable"]
@@ -47,11 +48,12 @@ class Executable:
     `externals` maps names of packed functions to the callables that this program means by them
     (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
     what the compiler made it of, None for one that was written by hand. `made_of` describes the
-    externals that code generation made.
+    externals that code generation made. `explainer` tells of a function's kernels, for given sizes.
     """
 
     origin: Any = None
     made_of: Mapping[str, Any] = {}
+    explainer: Callable[[str | None, Mapping[str, Any]], Explanation] | None = None
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class Executable:
         linked = object.__new__(Executable)
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
-        linked.origin = self.origin
+        linked.origin, linked.explainer = self.origin, self.explainer
         linked.made_of = {
             name: made for name, made in self.made_of.items() if name not in externals
         }
@@ -210,6 +212,27 @@ class Executable:
         from .debug.python_text import python_text
 
         return python_text(self)
+
+    def explain(self, func_name: str | None = None, /, **dims: int) -> Explanation:
+        """The kernels of the program, or of what a function calls: what they do, and their times.
+
+        print(executable.explain(n=128))
+
+        For each there are its operators and lines of source. There is the rule that arranged its
+        loops, or why none did, and the bytes and operations. Where the sizes that decide about
+        these are given, there is the least time that this computer takes, too.
+        Its speed is measured once in a process, in a third of a second.
+
+        The compiler's passes run once more to find out. A kernel is counted once for each place
+        that calls it, however often that runs. Raises `VMError` (RX0607) where there is no such
+        function. RX0608 is for sizes of other names, and for programs that no module was built to.
+        """
+        if self.explainer is None:
+            message = "a program is explained where a module was built to it, and this was not"
+            raise VMError(message, code="RX0608", notes=["explain what `rx.build(module)` gives"])
+        if func_name is not None:
+            self[func_name]
+        return self.explainer(func_name, dims)
 
     def stats(self) -> str:
         """A summary of the program in a few lines."""

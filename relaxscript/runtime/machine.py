@@ -20,6 +20,7 @@ from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
 from .coercion import call_packed
 from .debug.benchmark import BenchmarkResult, evaluate_time
+from .debug.explanation import Explanation
 from .debug.instrument import VMInstrumentReturnKind
 from .debug.profiler import Recorder, Report
 from .debug.stepper import Stepper
@@ -229,6 +230,10 @@ class VirtualMachine:
             if function.kind is VMFuncKind.VM_FUNC:
                 watched._dispatcher._code(index)  # decoded here, so that it is no part of the time
         return recorder.run(func_name, lambda: watched[func_name](*args))
+
+    def explain(self, func_name: str | None = None, /, **dims: int) -> Explanation:
+        """The kernels of the program and what they do; see `Executable.explain`."""
+        return self.executable.explain(func_name, **dims)
 
     def step(self, func_name: str, *args: Any, **kwargs: Any) -> Stepper:
         """A call of `func_name` to run step by step, which has run no instruction yet.

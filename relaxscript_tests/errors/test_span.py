@@ -10,7 +10,7 @@ import pickle
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from relaxscript.errors import Source, Span
+from relaxscript.errors import SequentialSpan, Source, Span
 
 TEXTS = [
     "y = R.add(x, z)\n",
@@ -226,3 +226,20 @@ def test_every_byte_of_a_line_has_the_column_of_its_character():
     source = Source("f.py", text)
     starts = [0, *itertools.accumulate(len(character.encode()) for character in text)]
     assert [source.character_column(1, byte) for byte in starts] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_sequential_span_stands_where_the_last_of_its_pieces_is():
+    source = Source("m.py", "h = f(x)\ny = g(h)\n")
+    first, last = source.between(4, 8), source.between(13, 17)
+    span = SequentialSpan([first, last])
+    assert (span, span.text, str(span)) == (last, "g(h)", str(last))
+    assert span.spans == (first, last)
+    assert last.spans == (last,)
+
+
+def test_a_sequential_span_of_sequential_spans_has_each_piece_once():
+    source = Source("m.py", "h = f(x)\ny = g(h)\n")
+    first, last = source.between(4, 8), source.between(13, 17)
+    inner = SequentialSpan([first, last])
+    assert SequentialSpan([inner, first, last]).spans == (first, last)
+    assert pickle.loads(pickle.dumps(inner)).spans == (first, last)

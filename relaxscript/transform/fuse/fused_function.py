@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from relaxscript.errors import SequentialSpan, Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import traversal_of
 from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
@@ -67,9 +68,16 @@ class FusedFunctions:
         args: list[Expr] = [*key.params]
         if key.passed:
             args.append(ShapeExpr.make(tuple(key.passed)))
-        call = Call.make(gvar, tuple(args), span=last.value.span)
+        call = Call.make(gvar, tuple(args), span=_place_of(group))
         remember_struct_info(call, key.result)
         return VarBinding.make(last.var, call, span=last.span)
+
+
+def _place_of(group: Sequence[Member]) -> Span | None:
+    """The places of all that a group computes; it stands where its last value does, if anywhere."""
+    spans = [binding.value.span for binding, _ in group]
+    known = [span for span in spans if span is not None]
+    return SequentialSpan(known) if spans[-1] is not None and len(known) > 1 else spans[-1]
 
 
 class _GroupKey:

@@ -9,6 +9,8 @@ import pytest
 
 from relaxscript.ir.instrument import WellFormedInstrument
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Call
+from relaxscript.ir.walk import compounds
 from relaxscript.testing.compare import assert_same
 from relaxscript.transform import FuseOps, PassContext
 from relaxscript_tests.growth import growth
@@ -484,3 +486,10 @@ def test_the_cost_is_linear_in_the_bindings(program):
         return lambda: FuseOps()(mod)
 
     assert growth(prepare, 500, 4) < 5
+
+
+def test_the_call_of_a_group_has_the_places_of_all_that_it_computes():
+    mod = fuse_block(EXP_SIN, "b")
+    (call,) = [node for node in compounds(mod["main"]) if isinstance(node, Call)]
+    assert call.span is not None
+    assert [span.text for span in call.span.spans] == ["R.exp(x)", "R.sin(a)"]
