@@ -142,6 +142,9 @@ EXPLAINED = {
     "VMExecutable.vm_profiler_load_executable: TVM alone": "`VirtualMachine(..., profile=True)`",
     "VMExecutable.function_index: ours alone": "the table by name",
     "VMExecutable.link: ours alone": "the same program with other callables",
+    "VMExecutable.explain: ours alone": "what a program is made of",
+    "VMExecutable.explainer: ours alone": "the compiler knows, the machine does not",
+    "VMExecutable.made_of: ours alone": "a program can be written down and made again",
     "VMExecutable.origin: ours alone": "`rx.save` writes what a program was made of",
     "VMExecutable.public_functions: ours alone": "what can be called",
     # -- one host
@@ -150,6 +153,7 @@ EXPLAINED = {
     "VirtualMachine.bind_params: ours alone": "weights are bound by name, without a copy",
     "VirtualMachine.call_depth_limit: ours alone": "recursion ends in an error of ours",
     "VirtualMachine.__call__: ours alone": "a machine with one function is that function",
+    "VirtualMachine.explain: ours alone": "what a program is made of",
     "VirtualMachine.step: ours alone": "runs step by step",
     "Report.__init__: ours alone": "a report is data that can be made by hand",
     "Report.chrome_trace: ours alone": "a picture of where the time goes",
