@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from relaxscript.dtypes import DataType
+
 from .module import IRModule
 from .node import Node
 from .prim import PrimExpr
-from .relax import Attrs
+from .relax import Attrs, VarBinding
 from .struct_info import FuncStructInfo, StructInfo
 from .structure import (
     DEFINE,
@@ -29,6 +31,7 @@ from .structure import (
     MAYBE,
     USE,
     VARIABLES,
+    ComparisonPlan,
     as_tuples,
     functions_of,
     plan_of,
@@ -41,6 +44,10 @@ __all__ = ["structural_hash"]
 _END, _ENTER = -1, -1
 _NOTHING: frozenset[Any] = frozenset()
 
+# What is read of a value: a shared part by its digest, a variable by its number, any other node by
+# its fields, one without inner fields by a token that is made once, and what is no node by itself.
+_SHARED, _VARIABLE, _NODE, _ATOM, _VALUE = range(5)
+
 
 class _HashedPart(NamedTuple):
     """The digest of a shared part, and where it holds.
@@ -50,7 +57,7 @@ class _HashedPart(NamedTuple):
     outside: where one is known, it would not be bound again.
     """
 
-    digest: bytes
+    digest: str
     levels: int
     ended: frozenset[Any]
 
@@ -58,12 +65,45 @@ class _HashedPart(NamedTuple):
 class _VariableNumber(NamedTuple):
     """The number of a variable, and the number of scopes that were open at its definition.
 
-    `rank` is that of the scope inside of a shared part that defined it (0: none).
+    `rank` is that of the scope inside of a shared part that defined it (0: none). `token` is
+    written where the variable occurs.
     """
 
     number: int | str
     level: int
     rank: int
+    token: str
+
+
+_UNKNOWN = _VariableNumber(-1, 0, 0, "")
+
+
+class _HashPlan(NamedTuple):
+    """The reading of the values of one class, found once: a program has far more nodes.
+
+    `token` is what is written for a node whose fields are all inner ones, None for others.
+    """
+
+    sort: int
+    token: str | None
+    parts: ComparisonPlan | None
+
+
+_plans: dict[type, _HashPlan] = {}
+
+
+def _plan_for(cls: type) -> _HashPlan:
+    """The plan for a class, which is kept."""
+    if not issubclass(cls, Node):
+        return _plans.setdefault(cls, _HashPlan(_VALUE, None, None))
+    parts = plan_of(cls)
+    sort = _NODE if parts.inner else _ATOM
+    if issubclass(cls, VARIABLES):
+        sort = _VARIABLE
+    elif issubclass(cls, (StructInfo, PrimExpr)):
+        sort = _SHARED
+    token = None if parts.leaves else f"{cls.__name__}()"
+    return _plans.setdefault(cls, _HashPlan(sort, token, parts))
 
 
 class _Scopes:
@@ -92,59 +132,87 @@ class _StructuralHasher:
         from hashlib import blake2b  # loads OpenSSL, which takes longer than any import of ours
 
         self.blake2b = blake2b
-        self.digest = blake2b(digest_size=8)
+        # What the hash is the digest of.
+        self.written: list[str] = []
         self.stack: list[tuple[Any, int]] = []
         self.here = _Scopes()
         # What is around each function type that is open.
         self.outside: list[_Scopes] = []
         self.types = TypeVariables()
         # The digests of function types, by what variables do where they occur.
-        self.known_types: dict[tuple[int, int], bytes] = {}
+        self.known_types: dict[tuple[int, int], str] = {}
+        # What is written for operators and names, by their ids: the program keeps them alive.
+        self.atoms: dict[int, str] = {}
 
+    # One loop over all that is no part of a shared one: a binding of a call has about eight nodes
+    # here, and a call of Python for each would cost more than what is written of it.
     def of(self, root: Any) -> int:
         """The hash of a node, function or module."""
-        self.stack.append((as_tuples(root), USE))
-        while self.stack:
-            value, role = self.stack.pop()
+        stack, written = self.stack, self.written
+        stack.append((as_tuples(root), USE))
+        while stack:
+            value, role = stack.pop()
             if role == _END:
                 self._end_scope(value)
-            elif isinstance(value, (StructInfo, PrimExpr)) and not isinstance(value, VARIABLES):
-                self.digest.update(self._digest_of_shared(value, role))
-            elif not isinstance(value, VARIABLES) or self._variable(value, role):
-                self.digest.update(_token(value).encode())
-                self._push_parts(value, role)
-        return int.from_bytes(self.digest.digest(), "little")
+                continue
+            cls = value.__class__
+            sort, token, _ = plan = _plans.get(cls) or _plan_for(cls)
+            if sort == _SHARED:
+                written.append(self._digest_of_shared(value, role))
+            elif sort == _ATOM:
+                written.append(token or self.atoms.get(id(value)) or self._atom(value))
+            elif sort == _VALUE:
+                written.append(_token(value))
+                self._push_values(value, role)
+            elif sort == _NODE or self._variable(value, role):
+                written.append(token or _token(value))
+                self._push_fields(value, role, plan.parts)
+        digest = self.blake2b(";".join(written).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little")
+
+    def _atom(self, value: Node) -> str:
+        token = self.atoms[id(value)] = _token(value)
+        return token
 
     def _variable(self, var: Any, role: int) -> bool:
         """True if this defines the variable, so that what is known of it counts too."""
         known = self.here.numbers.get(var)
-        fresh = role >= DEFINE or (known is None and (role == MAYBE or self.map_free_vars))
+        if known is not None and role < DEFINE:
+            self.written.append(known.token)
+            return False
+        fresh = role >= DEFINE or role == MAYBE or self.map_free_vars
         if fresh:
             self._define(var, self.here.count)
             self.here.count += 1
-        self.digest.update(self._number(var))
+        self.written.append(self._number(var))
         return fresh
 
     def _define(self, var: Any, number: int | str, rank: int = 0) -> None:
-        before = self.here.numbers.get(var)
-        if before is not None or var in self.here.free:
+        here = self.here
+        before = here.numbers.get(var)
+        if before is not None or var in here.free:
             self._forget_digests()
-        self.here.trail.append((var, before))
-        self.here.numbers[var] = _VariableNumber(number, len(self.here.begins), rank)
+        here.trail.append((var, before))
+        token = f"{var.__class__.__name__} {number}"
+        here.numbers[var] = _VariableNumber(number, len(here.begins), rank, token)
 
-    def _number(self, var: Any) -> bytes:
+    def _number(self, var: Any) -> str:
         # A free variable counts by its first occurrence: names are hints, addresses change.
         known, free = self.here.numbers.get(var), self.here.free
-        number = known.number if known else f"free{free.setdefault(var, len(free))}"
-        return f"{type(var).__name__} {number}".encode()
+        if known is not None:
+            return known.token
+        return f"{type(var).__name__} free{free.setdefault(var, len(free))}"
 
     def _forget_digests(self) -> None:
         self.here.parts.clear()
         for ending in self.here.ending:
             ending.clear()
 
-    def _digest_of_shared(self, root: Any, role: int) -> bytes:
+    def _digest_of_shared(self, root: Any, role: int) -> str:
         """The digest of a StructInfo or scalar: of its own fields, and the digests of its parts."""
+        known = self._part(root, role)
+        if known is not None:
+            return known.digest
         stack: list[tuple[Any, int, int]] = [(root, role, _ENTER)]
         made: list[_HashedPart] = []
         while stack:
@@ -163,8 +231,8 @@ class _StructuralHasher:
 
     def _whole(self, value: Any, role: int, parts: list[_HashedPart]) -> _HashedPart:
         """The digest of a node or tuple, from those of its parts."""
-        inner = b"".join([part.digest for part in parts])
-        digest = self.blake2b(_token(value).encode() + b":" + inner, digest_size=16).digest()
+        inner = "".join([part.digest for part in parts])
+        digest = self.blake2b(f"{_token(value)}:{inner}".encode(), digest_size=16).hexdigest()
         levels, ended = 0, _NOTHING
         for part in parts:
             levels |= part.levels
@@ -187,15 +255,17 @@ class _StructuralHasher:
 
     def _part(self, value: Any, role: int) -> _HashedPart | None:
         """The digest of a shared part, where it holds."""
+        here = self.here
+        part = here.parts.get((id(value), role, len(here.begins)))
+        if part is not None:
+            holds = not part.ended or here.numbers.keys().isdisjoint(part.ended)
+            return part if holds else None
         if isinstance(value, FuncStructInfo):
             digest = self.known_types.get((id(value), role))
             return None if digest is None else self._in_place(value, digest)
-        part = self.here.parts.get((id(value), role, len(self.here.begins)))
-        if part is None or not isinstance(value, Node):
-            return None
-        return part if self.here.numbers.keys().isdisjoint(part.ended) else None
+        return None
 
-    def _in_place(self, info: FuncStructInfo, digest: bytes) -> _HashedPart:
+    def _in_place(self, info: FuncStructInfo, digest: str) -> _HashedPart:
         """The digest of a function type where it occurs: with what its free variables count as.
 
         Those that are unknown here may be bound by a function type inside of it.
@@ -205,7 +275,7 @@ class _StructuralHasher:
         for var in free:
             known = numbers.get(var)
             if known is not None:
-                digest += f" {known.number}".encode()
+                digest += f" {known.number}"
                 levels |= 1 << known.level if known.level else 0
         return _HashedPart(digest, levels, frozenset(free.keys() - numbers.keys()))
 
@@ -222,7 +292,7 @@ class _StructuralHasher:
             else:
                 self._define(var, self.here.count)
                 self.here.count += 1
-        digest = self._number(var) + f" {getattr(var, 'dtype', None)};".encode()
+        digest = f"{self._number(var)} {getattr(var, 'dtype', None)};"
         level = self.here.numbers[var].level if var in self.here.numbers else 0
         return _HashedPart(digest, 1 << level if level else 0, _NOTHING)
 
@@ -265,8 +335,8 @@ class _StructuralHasher:
         self._restore(begin)
         return bound
 
-    def _place(self, var: Any) -> tuple[int | str, int, int]:
-        return self.here.numbers.get(var, _VariableNumber(-1, 0, 0))
+    def _place(self, var: Any) -> _VariableNumber:
+        return self.here.numbers.get(var, _UNKNOWN)
 
     def _end_scope(self, length: int) -> None:
         if len(self.here.trail) > length:
@@ -281,18 +351,29 @@ class _StructuralHasher:
             else:
                 self.here.numbers[var] = before
 
-    def _push_parts(self, value: Any, role: int) -> None:
+    def _push_fields(self, value: Node, role: int, plan: ComparisonPlan | None) -> None:
+        """The fields of a node, the last first; of tuples and of what is absent, what says so."""
+        if plan is None or (value.__class__ is VarBinding and sees_itself(value)):
+            plan = plan_of(type(value), True)
+        stack, written = self.stack, self.written
+        if plan.is_scope:
+            stack.append((len(self.here.trail), _END))
+        for name, own in plan.inner:
+            part, inside = getattr(value, name), own or INSIDE[role]
+            if part.__class__ is tuple:
+                written.append(f"{name}{len(part)}")
+                stack.extend([(item, inside) for item in part[::-1]])
+            elif part is None or (part.__class__ is Attrs and not part):
+                written.append(name)
+            else:
+                stack.append((part, inside))
+
+    def _push_values(self, value: Any, role: int) -> None:
         stack = self.stack
         match value:
             case IRModule():
                 stack.extend((f, USE) for _, f in sorted(functions_of(value), reverse=True))
                 stack.extend([(value.attrs, USE), (Attrs(value.global_infos), USE)])
-            case Node():
-                plan = plan_of(type(value), sees_itself(value))
-                if plan.is_scope:
-                    stack.append((len(self.here.trail), _END))
-                parts = [(getattr(value, name), own or INSIDE[role]) for name, own in plan.inner]
-                stack.extend(parts)
             case tuple():
                 stack.extend((item, role) for item in reversed(value))
             case Attrs():
@@ -308,6 +389,16 @@ def structural_hash(node: Any, map_free_vars: bool = False) -> int:
 
 
 def _token(value: Any) -> str:
+    """The text that is written for a value, apart from its parts."""
+    cls = value.__class__
+    if cls is str or cls is DataType:
+        return f"str:{str.__repr__(value)}"
+    if cls is int or value is None:
+        return f"{cls.__name__}:{value!r}"
+    return _other_token(value)
+
+
+def _other_token(value: Any) -> str:
     match value:
         case Node():
             leaves = plan_of(type(value)).leaves

@@ -18,6 +18,7 @@ from relaxscript.ir import (
 )
 from relaxscript.ir.prim import Add, FloatImm, IntImm, Let, Var
 from relaxscript.ir.relax import (
+    Attrs,
     BindingBlock,
     Call,
     Constant,
@@ -74,6 +75,36 @@ def test_what_differs_is_said(other, reason):
     assert mismatch is not None
     assert reason in mismatch.reason
     assert structural_hash(double()) != structural_hash(other)
+
+
+def test_no_attributes_in_either_way_hash_alike():
+    x = RelaxVar("x", tensor(2))
+    absent, empty = (Call.make(Op("relax.add"), (x, x), attrs) for attrs in (None, Attrs()))
+    assert structural_equal(absent, empty)
+    assert structural_hash(absent) == structural_hash(empty)
+
+
+def test_the_hash_tells_in_which_field_something_is():
+    x, info = RelaxVar("x", tensor(2)), tensor(3)
+    calls = [
+        Call(Op("f"), [x], None, []),
+        Call(Op("f"), [x, x], None, []),
+        Call(Op("f"), [], None, [info]),
+        Call(Op("f"), [x], {"f": 1}, [info]),
+        Call(Op("f"), [Tuple([x])], None, []),
+        Call(Op("f"), [Tuple([]), x], None, []),
+    ]
+    assert len({structural_hash(call) for call in calls}) == len(calls)
+
+
+def test_a_hash_of_a_part_alone_is_that_of_another_object_which_says_the_same():
+    n, x = Var("n", "int64"), RelaxVar("x", tensor(2))
+    infos = [TupleStructInfo([tensor(n, 2), tensor(n, 2)]) for _ in range(2)]
+    shared = tensor(n, 2)
+    infos.append(TupleStructInfo([shared, shared]))
+    calls = [Call(Op("f"), [x, x], None, [info, tensor(n)]) for info in infos]
+    assert len({structural_hash(info, True) for info in infos}) == 1
+    assert len({structural_hash(call, True) for call in calls}) == 1
 
 
 def test_a_free_variable_equals_itself_only_unless_mapped():
