@@ -85,7 +85,7 @@ class Explainer:
         rows = _joined_rows([_row(call, sizes) for call in calls])
         known = any(row.moved is not None and row.flops is not None for row in rows)
         roof = measured_roof() if known else None
-        return Explanation(rows, str(self._target), sizes, roof)
+        return Explanation(rows, str(self._target), sizes, roof, names)
 
     @cached_property
     def _program(self) -> _Program:

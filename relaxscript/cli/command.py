@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from relaxscript.errors import CODES, DiagnosticError, explain, meant_hint, nearest
 from relaxscript.version import __version__
@@ -57,6 +57,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         grammar.error("--fix writes the mended standard input where --json and --sarif write")
     if args.command == "print" and args.diff and not pass_names(args.passes):
         grammar.error('--diff shows what passes change; name them: --passes "FoldConstant,FuseOps"')
+    if args.command == "bench":
+        args.dims = sizes_of(grammar, args.dims)
+        if args.repeat < 1:
+            grammar.error(f"--repeat is a number from 1 on, not {args.repeat}")
     try:
         status = carry_out(args)
         sys.stdout.flush()
@@ -110,15 +114,12 @@ def command_line() -> CommandParser:
     )  # fmt: skip
     show.add_argument("--diff", action="store_true", help="show what the passes change")
 
+    add_bench(commands)
+
     saved = commands.add_parser("inspect", help="show what a saved program holds, not running it")
     saved.add_argument("file", metavar="FILE", help="what `relaxscript.save` wrote")
 
-    page = commands.add_parser(
-        "explain", help="tell about a kind of mistake, RX0203 or so, or an operator"
-    )
-    what = page.add_mutually_exclusive_group()
-    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all codes are listed")
-    what.add_argument("--all", action="store_true", help="print every page, as Markdown")
+    add_explain(commands)
 
     operators = commands.add_parser("ops", help="tell about an operator, R.matmul or so")
     operators.add_argument("name", nargs="?", metavar="NAME", help="without it, all are listed")
@@ -130,6 +131,36 @@ def command_line() -> CommandParser:
 
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
+
+
+def add_bench(commands: Any) -> None:
+    """Add the command `bench` and its arguments."""
+    timed = commands.add_parser("bench", help="measure the functions of a file, not running it")
+    timed.add_argument("file", metavar="FILE", help="a Python file, - for the input")
+    timed.add_argument(
+        "--function", metavar="NAME", help="only this function: main, or Digits.main"
+    )
+    timed.add_argument(
+        "--dims", metavar="SIZES", action="append", default=[],
+        help="sizes of shape variables: n=128,m=3",
+    )  # fmt: skip
+    timed.add_argument("--repeat", type=int, default=10, help="how many times are taken (10)")
+    timed.add_argument("--target", metavar="TARGET", help='"llvm" unless given, or "reference"')
+    timed.add_argument(
+        "--compare", metavar="TARGET", nargs="?", const="llvm -opt-level=0",
+        help='measure another target as well, "llvm -opt-level=0" unless given',
+    )  # fmt: skip
+    timed.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_explain(commands: Any) -> None:
+    """Add the command `explain` and its arguments."""
+    page = commands.add_parser(
+        "explain", help="tell about a kind of mistake, RX0203 or so, or an operator"
+    )
+    what = page.add_mutually_exclusive_group()
+    what.add_argument("code", nargs="?", metavar="CODE", help="without it, all codes are listed")
+    what.add_argument("--all", action="store_true", help="print every page, as Markdown")
 
 
 def carry_out(args: argparse.Namespace) -> int:
@@ -150,6 +181,13 @@ def carry_out(args: argparse.Namespace) -> int:
             return print_scripts(
                 args.file, args.name, annotations=not args.no_annotations,
                 passes=pass_names(args.passes), changes=args.diff,
+            )  # fmt: skip
+        case "bench":
+            from .bench import bench
+
+            return bench(
+                args.file, args.function, dims=args.dims, repeat=args.repeat, target=args.target,
+                compare=args.compare, as_json=args.json,
             )  # fmt: skip
         case "inspect":
             from .inspect import inspect_file
@@ -174,6 +212,17 @@ def carry_out(args: argparse.Namespace) -> int:
 def pass_names(text: str) -> list[str]:
     """The names that commas separate."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def sizes_of(grammar: CommandParser, texts: Sequence[str]) -> dict[str, int]:
+    """The sizes that `--dims n=128,m=3` gives; the grammar refuses any other form."""
+    sizes = {}
+    for text in (part.strip() for given in texts for part in given.split(",")):
+        name, equals, size = (part.strip() for part in text.partition("="))
+        if not equals or not name.isidentifier() or not size.isdecimal():
+            grammar.error(f"--dims is written as n=128,m=3, not {text!r}")
+        sizes[name] = int(size)
+    return sizes
 
 
 def tell(code: str | None, *, all_pages: bool = False) -> int:

@@ -106,13 +106,16 @@ class Explanation:
     """The kernels of a program with what they do, and their time at the `roof` of this computer.
 
     `str` gives a table, a notebook shows one, `as_json` gives the data. `kernels` are the rows in
-    the order of the program; `dims` are the sizes that were given.
+    the order of the program. `variables` are the names of the sizes that decide about them, and
+    `dims` those that were given.
     """
 
     def __init__(
-        self, kernels: Iterable[KernelRow], target: str, dims: Mapping[str, int], roof: Roof | None
-    ) -> None:
+        self, kernels: Iterable[KernelRow], target: str, dims: Mapping[str, int],
+        roof: Roof | None, variables: Iterable[str] = (),
+    ) -> None:  # fmt: skip
         self.kernels = tuple(kernels)
+        self.variables = tuple(variables)
         self.target = target
         self.dims = dict(dims)
         self.roof = roof
