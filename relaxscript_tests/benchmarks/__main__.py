@@ -1,12 +1,15 @@
 """Every benchmark in turn, or those that are named, each in a process of its own.
 
-What one has left in memory would slow the collector, and with it the others.
+What one has left in memory would slow the collector, and with it the others. `peers` takes options
+of its own: `python -m relaxscript_tests.benchmarks peers --help`.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+
+from .peers.command import main as peers
 
 ALL = (
     "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
@@ -22,4 +25,6 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["peers"]:
+        sys.exit(peers(sys.argv[2:]))
     main(sys.argv[1:])
