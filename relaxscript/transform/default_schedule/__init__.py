@@ -8,6 +8,10 @@ product_of_few_rows.py     products row by row.
 rows.py                    reductions of rows, and what is before and behind them.
 row_nests.py               what a function over rows does: its nests, by the same loops.
 row_sweeps.py              the loops over one row.
+nests.py                   functions of several nests, each arranged by itself.
+reduction_loops.py         reductions over any axes, by vectors along the one that lies best.
+split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
+collapsed_axes.py          axes that lie behind one another, as one.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.
 loop_nests.py              what a function of plain loops does: nests, and one store in each.
@@ -18,7 +22,8 @@ from __future__ import annotations
 
 from .apply_default_schedule import ApplyDefaultSchedule
 from .elementwise import elementwise
+from .nests import nests
 from .product import product
 from .rows import rows
 
-__all__ = ["ApplyDefaultSchedule", "elementwise", "product", "rows"]
+__all__ = ["ApplyDefaultSchedule", "elementwise", "nests", "product", "rows"]

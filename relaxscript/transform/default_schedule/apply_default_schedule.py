@@ -11,6 +11,7 @@ from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .elementwise import elementwise
+from .nests import nests
 from .processor import Processor, this_processor
 from .product import product
 from .rows import rows
@@ -32,9 +33,10 @@ class ApplyDefaultSchedule(PrimFuncPass):
                                                     A[T.Ramp(i * 8, 1, 8)])
 
     A rule is a function of a PrimFunc and the processor. It gives the function as it is to be run,
-    or None. Where none is given there are three. `elementwise` is for elements that depend on no
+    or None. Where none is given there are four. `elementwise` is for elements that depend on no
     others, `product` for products of matrices and what follows them. `rows` is for reductions of
-    rows with what is before and behind them, as in softmax.
+    rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
+    for elements that depend on where they are.
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule; such functions are left as they are, and compiled as they are written. Their
@@ -49,7 +51,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
     tolerance = 1e-6
 
     def __init__(self, *rules: Rule) -> None:
-        self.rules: tuple[Rule, ...] = rules or (elementwise, product, rows)
+        self.rules: tuple[Rule, ...] = rules or (elementwise, product, rows, nests)
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):

@@ -45,7 +45,9 @@ from .inline_producers import InlinedNest, inlined
 from .loop_nests import Loop, Nests, nests_of
 from .processor import Processor
 
-__all__ = ["elementwise", "is_without", "product_of", "results_by_vectors"]
+__all__ = [
+    "by_vectors", "elementwise", "is_without", "one_by_one", "product_of", "results_by_vectors",
+]  # fmt: skip
 
 
 def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
@@ -69,12 +71,12 @@ def results_by_vectors(func: PrimFunc, found: Nests, processor: Processor) -> li
     values = inlined(found)
     if values is None or (len(values) > 1 and not has_noalias(func)):
         return None
-    made = [_by_vectors(func, value, processor) for value in values]
+    made = [by_vectors(func, value, processor) for value in values]
     parts = [part for part in made if part is not None]
     return parts if len(parts) == len(made) else None
 
 
-def _by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
+def by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
     """The loops of one result, the innermost by vectors."""
     nest = value.nest
     buffers = {load.buffer for load in value.loads()} | {nest.store.buffer}
@@ -87,6 +89,15 @@ def _by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stm
     while isinstance(loops.extent, IntImm) and lanes > max(loops.extent.value, 1):
         lanes //= 2
     return None if lanes == 1 else with_vectors(func, loops.by_vectors(lanes))
+
+
+def one_by_one(value: InlinedNest) -> Stmt:
+    """The loops of one result as they are."""
+    loops = value.nest.loops
+    if not loops:
+        return value.statement()
+    *outer, (var, extent) = loops
+    return _Loops(tuple(outer), var, extent, value.statement(), ()).one_by_one()
 
 
 class _Loops(NamedTuple):

@@ -35,19 +35,17 @@ class InlinedNest(NamedTuple):
         return made
 
 
-def inlined(found: Nests) -> list[InlinedNest] | None:
+def inlined(found: Nests, in_order: bool = False) -> list[InlinedNest] | None:
     """The nests that store results, each with the values of others that it uses.
 
     None where a value is stored twice, is not of each element of its buffer, or is read outside.
     The same where it is computed by a call and used for several elements. Values are computed where
     they are used, which may be after a store. So of what is stored, nothing but the same element is
-    read.
+    read. With `in_order` the caller says that all that is stored is read behind the store.
     """
-    producers: dict[Buffer, int] = {}
-    for place, nest in enumerate(found.nests):
-        if nest.store.buffer in producers or not nest.is_of_each_element:
-            return None
-        producers[nest.store.buffer] = place
+    producers = _producers(found, in_order)
+    if producers is None:
+        return None
     made = []
     for place, nest in enumerate(found.nests):
         if nest.store.buffer not in found.own:
@@ -56,7 +54,7 @@ def inlined(found: Nests) -> list[InlinedNest] | None:
             if value is None:
                 return None
             made.append(value)
-    stored = {value.nest.store.buffer for value in made}
+    stored = set() if in_order else {value.nest.store.buffer for value in made}
     for value in made:
         for load in value.loads():
             if load.buffer in found.own:
@@ -64,6 +62,18 @@ def inlined(found: Nests) -> list[InlinedNest] | None:
             if load.buffer in stored and not _is_of_the_store(load, value.nest.store):
                 return None
     return made
+
+
+def _producers(found: Nests, in_order: bool) -> dict[Buffer, int] | None:
+    """The places of the nests whose values are computed where they are used."""
+    producers: dict[Buffer, int] = {}
+    for place, nest in enumerate(found.nests):
+        if in_order and nest.store.buffer not in found.own:
+            continue
+        if nest.store.buffer in producers or not nest.is_of_each_element:
+            return None
+        producers[nest.store.buffer] = place
+    return producers
 
 
 def _is_of_the_store(load: BufferLoad, store: BufferStore) -> bool:

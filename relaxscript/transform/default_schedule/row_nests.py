@@ -16,7 +16,7 @@ from relaxscript.transform.prim_func.lower_blocks import is_true
 from .elementwise import is_without, product_of
 from .loop_nests import Loop
 
-__all__ = ["RowFunction", "RowNest", "row_function"]
+__all__ = ["PlainNest", "RowFunction", "RowNest", "is_neutral", "plain_nest", "row_function"]
 
 _REDUCTIONS = (prim.Add, prim.Mul, prim.Max, prim.Min)
 
@@ -53,7 +53,7 @@ class RowFunction(NamedTuple):
 
 def row_function(parts: Sequence[Stmt]) -> RowFunction | None:
     """The function over rows that some statements are; None where they are something else."""
-    plain = [_plain(part) for part in parts]
+    plain = [plain_nest(part) for part in parts]
     nests = [nest for nest in plain if nest is not None]
     first = next((nest for nest in nests if nest.is_reduction and nest.inner), None)
     if len(nests) < len(plain) or first is None:
@@ -73,7 +73,7 @@ def row_function(parts: Sequence[Stmt]) -> RowFunction | None:
             continue
         if found.reduction is not None:
             start = starts.pop(found.buffer, None) if found.start is None else found.start
-            if start is None or not _is_neutral(found.reduction, start):
+            if start is None or not is_neutral(found.reduction, start):
                 return None
             found = found._replace(start=start)
         made.append(found)
@@ -81,7 +81,7 @@ def row_function(parts: Sequence[Stmt]) -> RowFunction | None:
     return whole if not starts and _is_in_order(whole) else None
 
 
-def _is_neutral(reduction: type[prim.Binary], start: PrimExpr) -> bool:
+def is_neutral(reduction: type[prim.Binary], start: PrimExpr) -> bool:
     """True if a reduction may begin with a value several times."""
     value = getattr(start, "value", None)
     if reduction in (prim.Max, prim.Min):
@@ -120,7 +120,7 @@ def _are_same(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> bool:
     return len(a) == len(b) and all(map(same, a, b))
 
 
-class _PlainNest(NamedTuple):
+class PlainNest(NamedTuple):
     """A nest, the loops of its own by which its element is stored, and those behind them.
 
     Loops of one iteration are no loops; their variables are zero in what is stored.
@@ -138,7 +138,7 @@ class _PlainNest(NamedTuple):
         return self.reduction is not None
 
 
-def _plain(stmt: Stmt) -> _PlainNest | None:
+def plain_nest(stmt: Stmt) -> PlainNest | None:
     """The nest that a statement is, if it is one."""
     loops: list[Loop] = []
     while isinstance(stmt, For):
@@ -154,7 +154,7 @@ def _plain(stmt: Stmt) -> _PlainNest | None:
     return None
 
 
-def _plain_block(loops: list[Loop], stmt: BlockRealize) -> _PlainNest | None:
+def _plain_block(loops: list[Loop], stmt: BlockRealize) -> PlainNest | None:
     block = stmt.block
     if block.alloc_buffers or block.match_buffers or not is_true(stmt.predicate):
         return None
@@ -197,7 +197,7 @@ def _begins_once(block: Block, init: Stmt, body: BufferStore) -> bool:
 
 def _plain_nest(
     loops: list[Loop], values: dict[Node, PrimExpr], store: BufferStore, start: PrimExpr | None
-) -> _PlainNest | None:
+) -> PlainNest | None:
     if store.predicate is not None or any(isinstance(e, prim.Let) for e in walk(store.value)):
         return None
     kept = []
@@ -220,10 +220,10 @@ def _plain_nest(
             kind = type(store.value)
             if kind not in _REDUCTIONS or store.buffer.dtype == "bool":
                 return None
-            return _PlainNest(outer, inner, store, value, kind, start)
+            return PlainNest(outer, inner, store, value, kind, start)
     if start is not None or inner:
         return None
-    return _PlainNest(outer, (), store, store.value, None, None)
+    return PlainNest(outer, (), store, store.value, None, None)
 
 
 class _Reader:
@@ -238,7 +238,7 @@ class _Reader:
             extent = product_of([loop.extent for loop in row])
             self.element = Loop(Var.make(row[-1].var.name, INT64), extent)
 
-    def nest(self, nest: _PlainNest) -> RowNest | None:
+    def nest(self, nest: PlainNest) -> RowNest | None:
         loops, all_loops = [*nest.outer, *nest.inner], [*self.rows, *self.row]
         of_elements = len(nest.outer) > len(self.rows)
         expected = all_loops if of_elements or nest.is_reduction else [*self.rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
@@ -130,10 +130,12 @@ def reduced(
     sweep: Sweep, reduction: type[prim.Binary], start: PrimExpr, name: str,
     element: Callable[[PrimExpr, Callable[[PrimExpr], Stmt]], Stmt],
     behind: Callable[[PrimExpr], Stmt],
+    around: Callable[[Sequence[Stmt]], list[Stmt]] = list,
 ) -> Stmt:  # fmt: skip
     """A reduction of a row, and what follows it.
 
-    `element` makes the statement for one place, which puts its value where it is told.
+    `element` makes the statement for one place, which puts its value where it is told. `around`
+    puts loops over several rows of one result around those over each of them.
     """
     lanes = const(sweep.lanes * sweep.at_once, INT64)
     partial = Buffer(f"{name}_partial", (lanes,), start.dtype)
@@ -148,7 +150,7 @@ def reduced(
     )
     whole = [
         sweep.cleared(partial, start),
-        *vectors,
+        *around(vectors),
         sweep.combined(partial, reduction, lambda value: BufferStore(total, value, (zero,))),
     ]
     first: Stmt = with_memory(partial, SeqStmt(tuple(whole)))
@@ -157,6 +159,7 @@ def reduced(
         short = BufferStore(total, start, (zero,))
         first = IfThenElse(sweep.extent >= sweep.number(sweep.lanes), first, short)
     made = [first]
-    made += sweep.rest(lambda place: element(place, lambda value: added(total, zero, value)))
+    rest = sweep.rest(lambda place: element(place, lambda value: added(total, zero, value)))
+    made += around(rest)
     made.append(behind(BufferLoad(total, (zero,))))
     return with_memory(total, SeqStmt(tuple(made)))

@@ -173,7 +173,7 @@ def test_another_function_is_left_as_it_is(body: str):
         return
     assert elementwise(func, EIGHT) is None
     mod = IRModule({"main": func})
-    assert ApplyDefaultSchedule()(mod) is mod
+    assert ApplyDefaultSchedule(elementwise)(mod) is mod
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,216 @@
+"""Functions of several nests, each arranged by itself.
+
+This is for what is neither elementwise nor over the same rows throughout. Each reduction gets
+vectors along the axis that lies best (`reduction_loops.py`). Elements between reductions are
+computed by vectors where they are stored; what only they use is computed where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relaxscript.arith import YES, prove_equal
+from relaxscript.ir import prim
+from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
+from relaxscript.ir.tir import Buffer, BufferStore, PrimFunc, Stmt
+from relaxscript.ir.walk import walk
+from relaxscript.transform.prim_func.memory_access import has_noalias
+from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
+
+from .elementwise import by_vectors, is_without, one_by_one
+from .inline_producers import InlinedNest, inlined
+from .loop_nests import Nest, Nests, nest_of, parts_of
+from .loop_writing import in_row, with_memory
+from .processor import Processor
+from .reduction_loops import has_step_one, reduction_loops
+from .row_nests import PlainNest, plain_nest
+from .split_at_conditions import split_at_conditions
+
+__all__ = ["nests"]
+
+# Fewer elements behind one another are taken one by one.
+FEWEST = 4
+
+
+def nests(func: PrimFunc, processor: Processor) -> PrimFunc | None:
+    """The function nest by nest; None where one of them has no form with vectors.
+
+    for j, k in T.grid(64, m):              for j in range(8):
+        with T.block("sum"):                    for k in range(m):
+            ...                                     sums[...] += A[k, T.Ramp(j * 8, 1, 8)]
+            s[j] = s[j] + A[k, j]       →       s[T.Ramp(j * 8, 1, 8)] = sums[...]
+    for i, j in T.grid(m, 64):              for i, j in T.grid(m, 8):
+        B[i, j] = A[i, j] - s[j]                B[i, T.Ramp(j * 8, 1, 8)] = ...
+    """
+    parts = parts_of(func)
+    if parts is None or not has_noalias(func):
+        return None
+    steps = [_step_of(part) for part in parts.parts]
+    found = [step for step in steps if step is not None]
+    if len(found) < len(steps):
+        return None
+    whole = _with_starts(found)
+    if whole is None or not _are_in_order(whole, {b.data for b in parts.own}):
+        return None
+    kept = _with_values_inlined(whole, parts.own)
+    made = []
+    for step in kept:
+        body = _arranged(func, step, processor)
+        if body is None:
+            return None
+        made.append(body)
+    body = in_row(*made)
+    stored = {step.store.buffer for step in kept}
+    for buffer in parts.own:
+        if buffer in stored:
+            body = with_memory(buffer, body)
+    return func.replace(body=body)
+
+
+class _Step(NamedTuple):
+    """A nest: of a reduction with its first value, or of elements with variables before them."""
+
+    part: Stmt
+    plain: PlainNest
+    start: PrimExpr | None
+    elements: InlinedNest | None
+
+    @property
+    def store(self) -> BufferStore:
+        return self.plain.store
+
+    def loads(self) -> list[BufferLoad]:
+        """The loads of its value, but for that of the element that is stored."""
+        return [node for node in walk(self.plain.value) if isinstance(node, BufferLoad)]
+
+
+def _step_of(part: Stmt) -> _Step | None:
+    plain = plain_nest(part)
+    if plain is None:
+        return None
+    if plain.reduction is not None:
+        return _Step(part, plain, plain.start, None)
+    nest = nest_of(part)
+    if nest is None:
+        return None
+    return _Step(part, plain, None, InlinedNest(nest, ()))
+
+
+def _with_starts(steps: list[_Step]) -> list[_Step] | None:
+    """The steps with the first values of reductions, which may be stored by steps before them."""
+    made: list[_Step] = []
+    for step in steps:
+        if step.plain.reduction is not None and not _is_of_each_result(step.plain):
+            return None
+        if step.plain.reduction is None or step.start is not None:
+            made.append(step)
+            continue
+        before = made.pop() if made else None
+        if before is None or not _clears(before.plain, step.plain):
+            return None
+        made.append(step._replace(start=before.plain.value))
+    return made
+
+
+def _is_of_each_result(plain: PlainNest) -> bool:
+    """True if the indices of a store are the loops around it, each once, or numbers."""
+    indices = [index for index in plain.store.indices if not isinstance(index, IntImm)]
+    variables = {loop.var for loop in plain.outer}
+    return len(indices) == len(variables) and {*indices} == variables
+
+
+def _clears(before: PlainNest, plain: PlainNest) -> bool:
+    """True if a nest gives each element that a reduction adds to its first value."""
+    if before.reduction is not None or not isinstance(before.value, prim.Immediate):
+        return False
+    if before.store.buffer is not plain.store.buffer or len(before.outer) != len(plain.outer):
+        return False
+    same = {a.var: b.var for a, b in zip(before.outer, plain.outer)}
+    indices = [same.get(i) if isinstance(i, Var) else i for i in before.store.indices]
+    pairs = zip(indices, plain.store.indices, strict=True)
+    alike = all(a is b or _are_one_number(a, b) for a, b in pairs)
+    extents = zip(before.outer, plain.outer)
+    return alike and all(prove_equal(a.extent, b.extent) is YES for a, b in extents)
+
+
+def _are_one_number(a: PrimExpr | None, b: PrimExpr) -> bool:
+    return isinstance(a, IntImm) and isinstance(b, IntImm) and a.value == b.value
+
+
+def _are_in_order(steps: list[_Step], own: set[Var]) -> bool:
+    """True if each buffer is stored by one step, and what is stored is read behind that only."""
+    last = {step.store.buffer.data: k for k, step in enumerate(steps)}
+    if len(last) < len(steps):
+        return False
+    for place, step in enumerate(steps):
+        for load in step.loads():
+            if load.buffer.data in own and load.buffer.data not in last:
+                return False
+            if last.get(load.buffer.data, -1) >= place:
+                return False
+    return True
+
+
+def _with_values_inlined(steps: list[_Step], own: tuple[Buffer, ...]) -> list[_Step]:
+    """The steps without those whose values are used by steps of elements only."""
+    needed = {load.buffer for step in steps if step.elements is None for load in step.loads()}
+    needed |= {step.store.buffer for step in steps if step.elements is None}
+    elements = [step for step in steps if step.elements is not None]
+    sizes = {step.store.buffer: len(step.plain.outer) for step in elements}
+    for step in elements:
+        # What there is one of for several elements is computed once.
+        mine = len(step.plain.outer)
+        needed |= {load.buffer for load in step.loads() if sizes.get(load.buffer, mine) < mine}
+    free = tuple(buffer for buffer in own if buffer not in needed)
+    nests_of_elements = tuple(step.elements.nest for step in elements if step.elements is not None)
+    values = inlined(Nests(free, nests_of_elements), in_order=True)
+    if values is None:
+        return steps
+    by_buffer = {value.nest.store.buffer: value for value in values}
+    made = []
+    for step in steps:
+        if step.elements is None:
+            made.append(step)
+        elif step.store.buffer in by_buffer:
+            made.append(step._replace(elements=by_buffer[step.store.buffer]))
+    return made
+
+
+def _arranged(func: PrimFunc, step: _Step, processor: Processor) -> Stmt | None:
+    """The loops of a step."""
+    if step.elements is not None:
+        return _of_elements(func, step.elements, processor)
+    if step.start is None or not never_fails(func, step.part):
+        return None
+    made = reduction_loops(step.plain, step.start, processor)
+    return None if made is None else with_vectors(func, made)
+
+
+def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
+    """The loops of elements by vectors; as they are where these are few."""
+    if _is_beside(value.nest):
+        made = by_vectors(func, value, processor)
+        if made is not None:
+            return made
+    parts = split_at_conditions(value)
+    if parts is not None:
+        found = [_of_elements(func, part, processor) for part in parts]
+        known = [part for part in found if part is not None]
+        return in_row(*known) if len(known) == len(found) else None
+    loops = one_by_one(value)
+    return loops if _is_short(value.nest) and never_fails(func, loops) else None
+
+
+def _is_beside(nest: Nest) -> bool:
+    """True if what the last loop stores lies side by side."""
+    *outer, last = nest.store.indices or [prim.const(0)]
+    inner = nest.loops[-1:]
+    return is_without(outer, inner) and all(has_step_one(last, loop.var) for loop in inner)
+
+
+def _is_short(nest: Nest) -> bool:
+    """True if there are few elements behind one another."""
+    if not nest.loops:
+        return True
+    extent = nest.loops[-1].extent
+    return isinstance(extent, IntImm) and extent.value < FEWEST
