@@ -39,6 +39,9 @@ class Value(NamedTuple):
         return f"{self.type} {self.text}"
 
 
+TRUE, FALSE = Value("i1", "true"), Value("i1", "false")
+
+
 class FailureSites:
     """The declarations of a module and its failures: status k is explained by the k-th."""
 
@@ -71,6 +74,8 @@ class FunctionWriter:
         self.current = "start"
         self._late: list[str] = []
         self._count = 0
+        # What was computed before in this block, by the text that computes it.
+        self._computed: dict[str, Value] = {}
 
     # ------------------------------------------------------------ instructions
 
@@ -84,10 +89,19 @@ class FunctionWriter:
         self.lines.append(f"  {text}")
 
     def value(self, type_: str, text: str) -> Value:
-        """The value, of `type_`, of an instruction."""
+        """The value, of `type_`, of an instruction.
+
+        What was computed before in the same block is not computed again.
+        """
+        known = self._computed.get(text)
+        if known is not None:
+            return known
         name = f"%{self.name()}"
         self.lines.append(f"  {name} = {text}")
-        return Value(type_, name)
+        value = Value(type_, name)
+        if text.partition(" ")[0] not in _NOT_AGAIN:
+            self._computed[text] = value
+        return value
 
     def operation(self, name: str, a: Value, b: Value, flags: str = "") -> Value:
         """An instruction on two values of one type, or what it gives for two small numbers."""
@@ -97,7 +111,10 @@ class FunctionWriter:
         return self.value(a.type, f"{name}{flags} {a}, {b.text}")
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        """A comparison such as "icmp eq"."""
+        """A comparison such as "icmp eq", or what it gives for two numbers."""
+        found = _compared(predicate, a, b)
+        if found is not None:
+            return found
         return self.value(with_element(a.type, "i1"), f"{predicate} {a}, {b.text}")
 
     def choose(self, condition: Value, a: Value, b: Value) -> Value:
@@ -132,6 +149,9 @@ class FunctionWriter:
 
     def overflowing(self, name: str, a: Value, b: Value) -> tuple[Value, Value]:
         """A sum, difference or product such as "sadd", and whether it wraps."""
+        found = _folded(name[1:], a, b)
+        if found is not None and (name[0] == "s" or int(found.text) >= 0):
+            return found, FALSE
         pair = f"{{{a.type}, i1}}"
         both = self.call(f"llvm.{name}.with.overflow.{suffix(a.type)}", pair, [a, b])
         return (
@@ -180,12 +200,16 @@ class FunctionWriter:
         """Go on in the block `label`."""
         self.lines.append(f"{label}:")
         self.current = label
+        self._computed = {}
 
     def jump(self, label: str) -> None:
         self.do(f"br label %{label}")
 
     def branch(self, condition: Value, yes: str, no: str) -> None:
-        self.do(f"br {condition}, label %{yes}, label %{no}")
+        if condition == TRUE:
+            self.jump(yes)
+        else:
+            self.do(f"br {condition}, label %{yes}, label %{no}")
 
     def exit_with(self, status: Value) -> None:
         """End the function; what follows is never reached."""
@@ -195,6 +219,8 @@ class FunctionWriter:
 
     def fail_if(self, condition: Value, explain: Explain, details: Sequence[Value] = ()) -> None:
         """End the function with a failure where the condition holds; `details` are of i64."""
+        if condition == FALSE:
+            return
         status = self.sites.add(explain)
         failed, ahead = self.name(), self.name()
         self.branch(self.any(condition), failed, ahead)
@@ -204,7 +230,10 @@ class FunctionWriter:
             self._late.append(f"  {place} = getelementptr i64, ptr %details, i64 {i}")
             self._late.append(f"  store {detail}, ptr {place}")
         self._late += [f"  store i32 {status}, ptr %status", "  br label %exit"]
+        # The block ahead is reached from here only: what is computed is known there.
+        computed = self._computed
         self.begin(ahead)
+        self._computed = computed
 
     def text_of_expression(self, header: str, result: Value) -> str:
         """The whole of a function that gives a value and cannot fail."""
@@ -294,6 +323,9 @@ class FunctionWriter:
         return storage(dtype)
 
 
+# What gives another value each time that it runs, or has to stand where it is.
+_NOT_AGAIN = frozenset({"load", "call", "phi", "alloca", "freeze", "atomicrmw", "cmpxchg", "va_arg"})
+
 # Sums and products of numbers below this stay far from where any of these types wraps around.
 _SMALL = 1 << 15
 _FOLDED: dict[str, Callable[[int, int], int]] = {
@@ -310,6 +342,20 @@ def _folded(name: str, a: Value, b: Value) -> Value | None:
     if max(abs(x), abs(y)) >= _SMALL:
         return None
     return Value(a.type, str(compute(x, y)))
+
+
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "icmp eq": operator.eq, "icmp ne": operator.ne, "icmp slt": operator.lt,
+    "icmp sle": operator.le, "icmp sgt": operator.gt, "icmp sge": operator.ge,
+}  # fmt: skip
+
+
+def _compared(predicate: str, a: Value, b: Value) -> Value | None:
+    """The truth value of a comparison of two literals that are indices."""
+    compute = _COMPARED.get(predicate)
+    if compute is None or a.type not in ("i64", "i32") or a.text[0] == "%" or b.text[0] == "%":
+        return None
+    return TRUE if compute(int(a.text), int(b.text)) else FALSE
 
 
 def element_of(type_: str) -> str:

@@ -302,6 +302,9 @@ class Proofs:
 
     def is_inside(self, index: PrimExpr, extent: BoundedInteger) -> bool:
         """True if an index, in all of its lanes, is at least 0 and less than an extent."""
+        ends = _literal_ends(index)
+        if ends is not None and ends[0] >= 0 and ends[1] < extent.low:
+            return True
         lanes = index.dtype.lanes
         lane = None if lanes == 1 else self.unknown((0, lanes - 1))
         term = self.read(index, lane)
@@ -354,6 +357,16 @@ class Proofs:
                     seen.update(dict.fromkeys(vars_))
         ranges = {v: self._ranges[v] for v in seen}
         return Facts(ranges, conditions=conditions, nonnegative=False)
+
+
+def _literal_ends(index: PrimExpr) -> Interval | None:
+    """The least and the greatest lane of an index that is literal: one of many in a tile."""
+    match index:
+        case prim.IntImm(value=value):
+            return value, value
+        case prim.Ramp(prim.IntImm(value=base), prim.IntImm(value=1), lanes):
+            return (base, base + lanes - 1) if base + lanes <= limits(index.dtype)[1] else None
+    return None
 
 
 def _common(a: Interval, b: Interval) -> Interval:

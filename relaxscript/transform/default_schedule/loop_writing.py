@@ -6,9 +6,18 @@ from collections.abc import Callable
 
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import INT64, Call, FloorDiv, IntImm, PrimExpr, StringImm, Var, const
-from relaxscript.ir.tir import Allocate, Buffer, DeclBuffer, For, ForKind, SeqStmt, Stmt
+from relaxscript.ir.tir import Allocate, Buffer, DeclBuffer, For, ForKind, LetStmt, SeqStmt, Stmt
 
-__all__ = ["ceil", "fused", "in_row", "loop", "number", "with_memory"]
+__all__ = [
+    "as_variable",
+    "ceil",
+    "fused",
+    "in_row",
+    "loop",
+    "loop_or_once",
+    "number",
+    "with_memory",
+]
 
 
 def number(value: int) -> IntImm:
@@ -24,6 +33,22 @@ def loop(
     size = number(extent) if isinstance(extent, int) else extent
     kind = ForKind.UNROLLED if unroll else ForKind.SERIAL
     return For(var, number(0), size, kind, body(var))
+
+
+def loop_or_once(name: str, extent: PrimExpr | int, body: Callable[[PrimExpr], Stmt]) -> Stmt:
+    """The same without a loop where there is one iteration."""
+    size = number(extent) if isinstance(extent, int) else extent
+    if isinstance(size, IntImm) and size.value == 1:
+        return body(number(0))
+    return loop(name, size, body)
+
+
+def as_variable(name: str, value: PrimExpr, body: Callable[[PrimExpr], Stmt]) -> Stmt:
+    """A statement in which a value has a name, unless it is one, or a number."""
+    if isinstance(value, (IntImm, Var)):
+        return body(value)
+    var = Var.make(name, value.dtype)
+    return LetStmt(var, value, body(var))
 
 
 def in_row(*statements: Stmt) -> Stmt:

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from relaxscript.dtypes import DataType
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import (
-    EQ,
     And,
     Broadcast,
     BufferLoad,
@@ -40,7 +39,7 @@ from relaxscript.ir.tir import (
     Stmt,
 )
 
-from .loop_writing import ceil, fused, in_row, loop, number, with_memory
+from .loop_writing import as_variable, ceil, fused, in_row, loop, loop_or_once, number, with_memory
 from .processor import Processor
 
 __all__ = ["Product", "tiled_loops"]
@@ -88,6 +87,36 @@ def tiled_loops(product: Product, processor: Processor) -> Stmt:
     return _TiledLoops(product, tile_for(processor, product.c.dtype)).all_blocks()
 
 
+class _Blocks(NamedTuple):
+    """An axis as blocks of units: how many blocks there are, and how many units each has.
+
+    `whole` is true if all units are of the full length, `exact` if all of the blocks are.
+    """
+
+    size: PrimExpr
+    unit: int
+    blocks: PrimExpr
+    units: int
+    whole: bool
+    exact: bool
+
+    def first(self, block: PrimExpr, index: PrimExpr) -> PrimExpr:
+        """Where a unit begins."""
+        return (block * self.units + index) * self.unit
+
+
+def _blocks(size: PrimExpr, limit: int, unit: int) -> _Blocks:
+    """The blocks of an axis, each at most so long, as even as they can be."""
+    most = -(-limit // unit)
+    if not isinstance(size, IntImm):
+        return _Blocks(size, unit, ceil(size, most * unit), most, False, False)
+    count = max(-(-size.value // unit), 1)
+    blocks = -(-count // most)
+    units = -(-count // blocks)
+    exact = size.value > 0 and blocks * units == count
+    return _Blocks(size, unit, number(blocks), units, size.value % unit == 0, exact)
+
+
 class _TiledLoops:
     """The loops of one product, from the outside in."""
 
@@ -97,94 +126,94 @@ class _TiledLoops:
         self.m, self.n, self.k = product.sizes
         dtype = self.dtype = product.c.dtype
         self.vector = dtype.with_lanes(tile.lanes)
-        self.depth = self._at_most(self.k, DEPTH, 1)
-        self.row_panels = self._at_most(self.m, ROWS, tile.rows)
-        self.column_panels = self._at_most(self.n, COLUMNS, tile.columns)
-        self.packed_a = self._memory("a_panels", self.row_panels, self.depth, tile.rows)
-        self.packed_b = self._memory("b_panels", self.column_panels, self.depth, tile.columns)
+        self.rows = _blocks(self.m, ROWS, tile.rows)
+        self.columns = _blocks(self.n, COLUMNS, tile.columns)
+        self.steps = _blocks(self.k, DEPTH, 1)
+        depth = self.depth = self.steps.units
+        self.packed_a = self._memory("a_panels", self.rows.units, depth, tile.rows)
+        self.packed_b = self._memory("b_panels", self.columns.units, depth, tile.columns)
         self.acc = self._memory("tile", tile.rows, tile.columns)
         self.spilled = self._memory("spilled", tile.rows, tile.columns)
 
     def _memory(self, name: str, *sizes: int) -> Buffer:
         return Buffer(name, tuple(map(number, sizes)), self.dtype)
 
-    def _at_most(self, size: PrimExpr, limit: int, unit: int) -> int:
-        """The number of units that are copied at a time."""
-        limit = size.value if isinstance(size, IntImm) and size.value < limit else limit
-        return max(-(-limit // unit), 1)
-
     # ------------------------------------------------------------ blocks
 
     def all_blocks(self) -> Stmt:
-        columns = self.column_panels * self.tile.columns
-        loops = loop("jc", ceil(self.n, columns), self.column_block)
+        loops = loop_or_once("jc", self.columns.blocks, self.column_block)
         for buffer in (self.packed_a, self.packed_b, self.spilled):
             loops = with_memory(buffer, loops)
         return loops
 
-    def column_block(self, jc: Var) -> Stmt:
-        count = ceil(self.k, self.depth)
+    def column_block(self, jc: PrimExpr) -> Stmt:
+        count = self.steps.blocks
         if not isinstance(count, IntImm):
             # Where there are no steps, the sum is the zero that a tile begins with.
             count = Max(count, number(1))
-        return loop("pc", count, lambda pc: self.depth_block(jc, pc))
+        return loop_or_once("pc", count, lambda pc: self.depth_block(jc, pc))
 
-    def depth_block(self, jc: Var, pc: Var) -> Stmt:
-        rows = self.row_panels * self.tile.rows
-        blocks = loop("ic", ceil(self.m, rows), lambda ic: self.row_block(jc, pc, ic))
+    def depth_block(self, jc: PrimExpr, pc: PrimExpr) -> Stmt:
+        blocks = loop_or_once("ic", self.rows.blocks, lambda ic: self.row_block(jc, pc, ic))
         return in_row(self.pack_b(jc, pc), blocks)
 
-    def row_block(self, jc: Var, pc: Var, ic: Var) -> Stmt:
-        def tiles(j: PrimExpr, jp: Var) -> Stmt:
-            return self.rows_of(ic, "ip", lambda i, ip: self.one_tile(pc, i, ip, j, jp))
+    def row_block(self, jc: PrimExpr, pc: PrimExpr, ic: PrimExpr) -> Stmt:
+        def tiles(j: PrimExpr, jp: PrimExpr) -> Stmt:
+            def one(i: PrimExpr, ip: PrimExpr) -> Stmt:
+                return self.one_tile(pc, i, ip, j, jp)
 
-        return in_row(self.pack_a(pc, ic), self.columns_of(jc, "jp", tiles))
+            return self.units_of(self.rows, ic, "i", one)
 
-    def rows_of(self, ic: Var, name: str, body: Callable[[PrimExpr, Var], Stmt]) -> Stmt:
-        """A loop over the panels of a block of rows; `body` is told where one begins."""
+        return in_row(self.pack_a(pc, ic), self.units_of(self.columns, jc, "j", tiles))
 
-        def inside(ip: Var) -> Stmt:
-            first = (ic * self.row_panels + ip) * self.tile.rows
-            return IfThenElse(first < self.m, body(first, ip))
+    def units_of(
+        self,
+        axis: _Blocks,
+        block: PrimExpr,
+        name: str,
+        body: Callable[[PrimExpr, PrimExpr], Stmt],
+    ) -> Stmt:
+        """A loop over the panels of a block; `body` is told where one begins."""
 
-        return loop(name, self.row_panels, inside)
+        def inside(index: PrimExpr) -> Stmt:
+            def kept(first: PrimExpr) -> Stmt:
+                made = body(first, index)
+                return made if axis.exact else IfThenElse(first < axis.size, made)
 
-    def columns_of(self, jc: Var, name: str, body: Callable[[PrimExpr, Var], Stmt]) -> Stmt:
-        def inside(jp: Var) -> Stmt:
-            first = (jc * self.column_panels + jp) * self.tile.columns
-            return IfThenElse(first < self.n, body(first, jp))
+            return as_variable(name, axis.first(block, index), kept)
 
-        return loop(name, self.column_panels, inside)
+        return loop_or_once(f"{name}p", axis.units, inside)
 
-    def steps_of(self, pc: Var, body: Callable[[Var], Stmt]) -> Stmt:
+    def steps_of(self, pc: PrimExpr, body: Callable[[PrimExpr], Stmt]) -> Stmt:
         """A loop over the steps of a block of the inner axis."""
-        if isinstance(self.k, IntImm) and self.k.value <= self.depth:
-            return loop("p", self.k, body)
-        left = self.k - pc * self.depth
-        return loop("p", Min(number(self.depth), left), body)
+        if self.steps.exact:
+            return loop("p", self.depth, body)
+        return loop("p", Min(number(self.depth), self.k - pc * self.depth), body)
 
     # ------------------------------------------------------------ panels
 
-    def pack_a(self, pc: Var, ic: Var) -> Stmt:
-        def panel(i: PrimExpr, ip: Var) -> Stmt:
-            def one(r: Var) -> Stmt:
-                def copied(p: Var) -> Stmt:
+    def pack_a(self, pc: PrimExpr, ic: PrimExpr) -> Stmt:
+        def panel(i: PrimExpr, ip: PrimExpr) -> Stmt:
+            def one(r: PrimExpr) -> Stmt:
+                def copied(p: PrimExpr) -> Stmt:
                     loaded = self.of_a(i + r, pc * self.depth + p)
                     return BufferStore(self.packed_a, loaded, (ip, p, r))
 
-                def cleared(p: Var) -> Stmt:
+                def cleared(p: PrimExpr) -> Stmt:
                     return BufferStore(self.packed_a, const(0.0, self.dtype), (ip, p, r))
 
-                steps = self.steps_of(pc, copied), self.steps_of(pc, cleared)
-                return IfThenElse(i + r < self.m, *steps)
+                copy = self.steps_of(pc, copied)
+                if self.rows.whole:
+                    return copy
+                return IfThenElse(i + r < self.m, copy, self.steps_of(pc, cleared))
 
             return loop("r", self.tile.rows, one)
 
-        return self.rows_of(ic, "ip", panel)
+        return self.units_of(self.rows, ic, "i", panel)
 
-    def pack_b(self, jc: Var, pc: Var) -> Stmt:
-        def panel(j: PrimExpr, jp: Var) -> Stmt:
-            def whole(p: Var) -> Stmt:
+    def pack_b(self, jc: PrimExpr, pc: PrimExpr) -> Stmt:
+        def panel(j: PrimExpr, jp: PrimExpr) -> Stmt:
+            def whole(p: PrimExpr) -> Stmt:
                 halves = []
                 for half in range(2):
                     at = self._lanes_from(j + half * self.tile.lanes)
@@ -193,19 +222,20 @@ class _TiledLoops:
                     halves.append(BufferStore(self.packed_b, value, to))
                 return in_row(*halves)
 
-            def part(p: Var) -> Stmt:
-                def one(q: Var) -> Stmt:
+            def part(p: PrimExpr) -> Stmt:
+                def one(q: PrimExpr) -> Stmt:
                     loaded = self.of_b(pc * self.depth + p, j + q)
                     value = self._or_zero(j + q < self.n, loaded)
                     return BufferStore(self.packed_b, value, (jp, p, q))
 
                 return loop("q", self.tile.columns, one)
 
-            return IfThenElse(
-                j + self.tile.columns <= self.n, self.steps_of(pc, whole), self.steps_of(pc, part)
-            )
+            copy = self.steps_of(pc, whole)
+            if self.columns.whole:
+                return copy
+            return IfThenElse(j + self.tile.columns <= self.n, copy, self.steps_of(pc, part))
 
-        return self.columns_of(jc, "jp", panel)
+        return self.units_of(self.columns, jc, "j", panel)
 
     def of_a(self, row: PrimExpr, step: PrimExpr) -> BufferLoad:
         return BufferLoad(self.product.a, (*self.product.lead_a, row, step))
@@ -214,7 +244,9 @@ class _TiledLoops:
         return BufferLoad(self.product.b, (*self.product.lead_b, step, column))
 
     def _or_zero(self, condition: PrimExpr, loaded: PrimExpr) -> PrimExpr:
-        zero = const(0.0, loaded.dtype)
+        zero: PrimExpr = const(0.0, loaded.dtype.element)
+        if loaded.dtype.lanes > 1:
+            zero = Broadcast(zero, loaded.dtype.lanes)
         return Call(loaded.dtype, op_named("tir.if_then_else"), (condition, loaded, zero))
 
     def _lanes_from(self, first: PrimExpr) -> Ramp:
@@ -222,76 +254,80 @@ class _TiledLoops:
 
     # ------------------------------------------------------------ tiles
 
-    def one_tile(self, pc: Var, i: PrimExpr, ip: Var, j: PrimExpr, jp: Var) -> Stmt:
+    def one_tile(
+        self, pc: PrimExpr, i: PrimExpr, ip: PrimExpr, j: PrimExpr, jp: PrimExpr
+    ) -> Stmt:
         zero = Broadcast(const(0.0, self.dtype), self.tile.lanes)
 
-        def clear(r: Var, at: Ramp, half: int) -> Stmt:
+        def clear(r: PrimExpr, at: Ramp) -> Stmt:
             return BufferStore(self.acc, zero, (r, at))
 
-        def spill(r: Var, at: Ramp, half: int) -> Stmt:
+        def spill(r: PrimExpr, at: Ramp) -> Stmt:
             # Registers have no indices, so that results go by way of memory.
             return BufferStore(self.spilled, BufferLoad(self.acc, (r, at)), (r, at))
 
-        is_whole = And(i + self.tile.rows <= self.m, j + self.tile.columns <= self.n)
         body = in_row(
             self.each_vector(clear),
             self.steps_of(pc, lambda p: self.step(p, ip, jp)),
             self.each_vector(spill),
-            IfThenElse(is_whole, self.put(pc, i, j, True), self.put(pc, i, j, False)),
+            self.put(pc, i, j),
         )
         return with_memory(self.acc, body)
 
-    def each_vector(self, body: Callable[[Var, Ramp, int], Stmt]) -> Stmt:
+    def each_vector(self, body: Callable[[PrimExpr, Ramp], Stmt]) -> Stmt:
         """A statement for each vector of a tile."""
 
-        def of_row(r: Var) -> Stmt:
+        def of_row(r: PrimExpr) -> Stmt:
             return in_row(
-                *(body(r, self._lanes_from(number(h * self.tile.lanes)), h) for h in range(2))
+                *(body(r, self._lanes_from(number(h * self.tile.lanes))) for h in range(2))
             )
 
         return loop("r", self.tile.rows, of_row, unroll=True)
 
-    def step(self, p: Var, ip: Var, jp: Var) -> Stmt:
+    def step(self, p: PrimExpr, ip: PrimExpr, jp: PrimExpr) -> Stmt:
         """The outer product of a column of A and a row of B, added to the tile."""
         halves = [Var.make(f"b{h}", self.vector) for h in range(2)]
+        places = [self._lanes_from(number(h * self.tile.lanes)) for h in range(2)]
 
-        def added(r: Var, at: Ramp, half: int) -> Stmt:
-            a = Broadcast(BufferLoad(self.packed_a, (ip, p, r)), self.tile.lanes)
-            old = BufferLoad(self.acc, (r, at))
-            return BufferStore(self.acc, fused(a, halves[half], old), (r, at))
+        def added(r: PrimExpr) -> Stmt:
+            a = Var.make("a", self.vector)
+            sums = [
+                BufferStore(self.acc, fused(a, half, BufferLoad(self.acc, (r, at))), (r, at))
+                for half, at in zip(halves, places, strict=True)
+            ]
+            value = Broadcast(BufferLoad(self.packed_a, (ip, p, r)), self.tile.lanes)
+            return LetStmt(a, value, in_row(*sums))
 
-        made = self.each_vector(added)
-        for half in (1, 0):
-            at = self._lanes_from(number(half * self.tile.lanes))
-            made = LetStmt(halves[half], BufferLoad(self.packed_b, (jp, p, at)), made)
+        made = loop("r", self.tile.rows, added, unroll=True)
+        for half, at in zip(reversed(halves), reversed(places), strict=True):
+            made = LetStmt(half, BufferLoad(self.packed_b, (jp, p, at)), made)
         return made
 
-    def put(self, pc: Var, i: PrimExpr, j: PrimExpr, whole: bool) -> Stmt:
+    def put(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr) -> Stmt:
         """The tile as the result, or added to it; of one that is not whole what is inside."""
-
         c = self.product.c
 
-        def element(add: bool, row: PrimExpr, column: PrimExpr, *at: PrimExpr) -> Stmt:
+        def element(row: PrimExpr, column: PrimExpr, *at: PrimExpr) -> Stmt:
             value: PrimExpr = BufferLoad(self.spilled, at)
             to = (*self.product.lead_c, row, column)
-            return BufferStore(c, BufferLoad(c, to) + value if add else value, to)
+            if not isinstance(pc, IntImm):
+                value = self._or_zero(pc > 0, BufferLoad(c, to)) + value
+            return BufferStore(c, value, to)
 
-        def rows(add: bool) -> Stmt:
-            def vectors(r: Var) -> Stmt:
-                halves = [
-                    element(add, i + r, self._lanes_from(j + h), r, self._lanes_from(number(h)))
-                    for h in (0, self.tile.lanes)
-                ]
-                return in_row(*halves)
+        def vectors(r: PrimExpr) -> Stmt:
+            halves = [
+                element(i + r, self._lanes_from(j + h), r, self._lanes_from(number(h)))
+                for h in (0, self.tile.lanes)
+            ]
+            return in_row(*halves)
 
-            def elements(r: Var) -> Stmt:
-                columns = Min(number(self.tile.columns), self.n - j)
-                return loop("q", columns, lambda q: element(add, i + r, j + q, r, q))
+        def elements(r: PrimExpr) -> Stmt:
+            columns = Min(number(self.tile.columns), self.n - j)
+            return loop("q", columns, lambda q: element(i + r, j + q, r, q))
 
-            if whole:
-                return loop("r", self.tile.rows, vectors)
-            return loop("r", Min(number(self.tile.rows), self.m - i), elements)
-
-        if isinstance(self.k, IntImm) and self.k.value <= self.depth:
-            return rows(False)
-        return IfThenElse(EQ(pc, number(0)), rows(False), rows(True))
+        whole = loop("r", self.tile.rows, vectors)
+        if self.rows.whole and self.columns.whole:
+            return whole
+        is_whole = And(i + self.tile.rows <= self.m, j + self.tile.columns <= self.n)
+        part = loop("r", Min(number(self.tile.rows), self.m - i), elements)
+        return IfThenElse(is_whole, whole, part)
