@@ -324,7 +324,9 @@ class FunctionWriter:
 
 
 # What gives another value each time that it runs, or has to stand where it is.
-_NOT_AGAIN = frozenset({"load", "call", "phi", "alloca", "freeze", "atomicrmw", "cmpxchg", "va_arg"})
+_NOT_AGAIN = frozenset(
+    {"load", "call", "phi", "alloca", "freeze", "atomicrmw", "cmpxchg", "va_arg"}
+)
 
 # Sums and products of numbers below this stay far from where any of these types wraps around.
 _SMALL = 1 << 15

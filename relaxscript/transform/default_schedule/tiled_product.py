@@ -254,9 +254,7 @@ class _TiledLoops:
 
     # ------------------------------------------------------------ tiles
 
-    def one_tile(
-        self, pc: PrimExpr, i: PrimExpr, ip: PrimExpr, j: PrimExpr, jp: PrimExpr
-    ) -> Stmt:
+    def one_tile(self, pc: PrimExpr, i: PrimExpr, ip: PrimExpr, j: PrimExpr, jp: PrimExpr) -> Stmt:
         zero = Broadcast(const(0.0, self.dtype), self.tile.lanes)
 
         def clear(r: PrimExpr, at: Ramp) -> Stmt:
