@@ -101,7 +101,7 @@ class _Blocks(NamedTuple):
     exact: bool
 
     def first(self, block: PrimExpr, index: PrimExpr) -> PrimExpr:
-        """Where a unit begins."""
+        """The begin of a unit."""
         return (block * self.units + index) * self.unit
 
 
