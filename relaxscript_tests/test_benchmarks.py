@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from relaxscript_tests.benchmarks.peers import command, environments
 from relaxscript_tests.benchmarks.peers.chart import svg
-from relaxscript_tests.benchmarks.peers.clock import WrongResult, difference
+from relaxscript_tests.benchmarks.peers.clock import Calls, WrongResult, difference
 from relaxscript_tests.benchmarks.peers.conversation import Conversation, WorkerFailed
 from relaxscript_tests.benchmarks.peers.environments import Absence, interpreters
 from relaxscript_tests.benchmarks.peers.measuring import (
@@ -24,7 +25,12 @@ from relaxscript_tests.benchmarks.peers.measuring import (
 )
 from relaxscript_tests.benchmarks.peers.report import Conditions, report, seconds
 from relaxscript_tests.benchmarks.peers.results import load, ratio_of, ratios, save
-from relaxscript_tests.benchmarks.peers.sides import by_numpy, by_ours
+from relaxscript_tests.benchmarks.peers.sides import (
+    by_numpy,
+    by_ours,
+    compiler,
+    compiler_by_ours,
+)
 from relaxscript_tests.benchmarks.peers.table import MEASUREMENTS, ROWS, Measurement, Row, Side
 from relaxscript_tests.benchmarks.peers.worker import line_of, serve
 from relaxscript_tests.benchmarks.peers.workloads import WORKLOADS
@@ -274,6 +280,13 @@ def test_every_row_has_its_measurement_and_sides():
     assert {row.measurement for row in ROWS} == set(known)
 
 
+def test_every_side_has_a_file():
+    for measurement in MEASUREMENTS:
+        for side in measurement.sides if measurement.kind != "import" else ():
+            module = bench_of().task(measurement, side)["module"]
+            assert importlib.util.find_spec(module), side.label
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlp", "chain", "thousand", "lengths"])
 def test_ours_computes_what_the_peers_do(name: str):
@@ -283,6 +296,29 @@ def test_ours_computes_what_the_peers_do(name: str):
     found = program.compile()(*program.arguments(workload.inputs()))
     wanted = by_numpy.truth(workload, workload.inputs())
     assert difference(program.array(found), wanted) <= workload.tolerance
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "structural_hash", "structural_equal", "normalize", "well_formed", "build", "print",
+        "parse_again", "parse", "compile 5", "passes 5",
+    ],
+)  # fmt: skip
+def test_ours_answers_what_is_asked_of_a_compiler(name: str, monkeypatch):
+    for module in (compiler, compiler_by_ours):
+        monkeypatch.setattr(module, "BINDINGS", 12)
+    calls = Calls(compiler_by_ours.program(name, ""))
+    assert calls.error == 0.0
+    assert calls.sample(0.0)["wall"][0] > 0
+
+
+def test_a_wrong_answer_of_a_compiler_is_told(monkeypatch):
+    monkeypatch.setattr(compiler, "BINDINGS", 5)
+    program = compiler_by_ours.program("structural_equal", "")
+    program.fresh = lambda: (program.made(), compiler.build(compiler_by_ours.NAMES, 6))
+    with pytest.raises(WrongResult, match="the answer is wrong"):
+        Calls(program)
 
 
 @pytest.mark.slow

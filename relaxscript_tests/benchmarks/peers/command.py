@@ -90,7 +90,11 @@ def main(arguments: Sequence[str]) -> int:
         if options.list:
             print("\n".join(row.name for row in rows))
             return 0
-        known = {"ours": sys.executable, **interpreters(options.peer, os.environ)}
+        known = {
+            "ours": sys.executable,
+            "python": sys.executable,
+            **interpreters(options.peer, os.environ),
+        }
     except BadOption as mistake:
         tell(str(mistake))
         return 2

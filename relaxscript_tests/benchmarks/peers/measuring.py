@@ -19,7 +19,7 @@ from .importing import import_times
 from .table import ROWS, Measurement, Side
 
 SIDES = f"{__package__}.sides"
-FILES = {"apache-tvm": "by_tvm"}  # all others are named by their peer
+FILES = {"apache-tvm": "tvm"}  # all others are named by their peer
 PACKAGES = {"ours": ("numpy", "llvmlite"), "apache-tvm": ("apache-tvm", "numpy")}
 
 
@@ -77,8 +77,9 @@ class Bench:
         return found
 
     def task(self, measurement: Measurement, side: Side, **more: Any) -> dict[str, Any]:
+        name = FILES.get(side.peer, side.peer)
         return {
-            "module": f"{SIDES}.{FILES.get(side.peer, f'by_{side.peer}')}",
+            "module": f"{SIDES}.{measurement.files}_{name}",
             "workload": measurement.workload_of(side),
             "variant": side.variant,
             "cpu": self.cpu,

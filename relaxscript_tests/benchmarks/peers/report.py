@@ -98,7 +98,7 @@ def details(measurement: Measurement, sides: Sequence[Figures]) -> Iterator[str]
         line += [number(workload.amount / median)] if workload and work else []
         line += [part_of(each, part) for part in parts]
         line += [str(each.compilations) if each.compilations is not None else "–"] if counts else []
-        lines.append([*line, "–" if each.error is None else f"{each.error:.1e}"])
+        lines.append([*line, f"{each.error:.1e}" if each.error else "–"])
     yield from table(head, lines)
     told = [f"- {each.side.label}: {each.failure}" for each in sides if each.failure]
     yield from ([*told, ""] if told else [])

@@ -32,6 +32,7 @@ class Measurement(NamedTuple):
     sides: tuple[Side, ...]
     note: str = ""
     workload: str = ""  # where its name is another
+    files: str = "by"  # what the names of the files of its sides begin with
 
     def workload_of(self, side: Side) -> str:
         return side.argument or self.workload or self.name
@@ -54,6 +55,7 @@ OURS, NUMPY, NUMBA = Side("ours"), Side("numpy"), Side("numba")
 ORT, VINO, JAX, TORCH = Side("onnxruntime"), Side("openvino"), Side("jax"), Side("torch")
 DLIGHT, FUSE, PLAIN = (Side("apache-tvm", v) for v in ("dlight", "fuse", "default"))
 TORCH_COMPILE = Side("torch", "compile")
+TVM = Side("apache-tvm")
 CACHED = Side("ours", "cache")
 KEPT = "numba writes into an array that is kept; all others return a new one."
 PLAIN_LOOPS = "apache-tvm runs three plain loops here, which would take seconds; it is left out."
@@ -129,6 +131,40 @@ MEASUREMENTS: tuple[Measurement, ...] = (
 )  # fmt: skip
 
 
+def question(name: str, title: str, *sides: Side) -> Measurement:
+    title = f"{title}, 1,000 bindings"
+    return Measurement(name, title, COMPILER, "calls", sides or (OURS, TVM), files="compiler_by")
+
+
+def growth(name: str, title: str, what: str, note: str) -> Measurement:
+    sides = tuple(Side("ours", "", f"{what} {count}") for count in (10_000, 1_000))
+    return Measurement(name, title, COMPILER, "calls", sides, note, files="compiler_by")
+
+
+QUESTIONS: tuple[Measurement, ...] = (
+    question("structural_hash", "structural_hash"),
+    question("structural_equal", "structural_equal"),
+    question("normalize", "the pass Normalize"),
+    question("well_formed", "well_formed"),
+    question("parse", "parse and derive the text of a user", OURS, Side("python")),
+    question("build", "BlockBuilder"),
+    question("print", "print"),
+    question("parse_again", "parse what was printed"),
+    Measurement(
+        "import", "a process that imports and ends", COMPILER, "import",
+        (
+            Side("ours", "", "relaxscript"), Side("onnxruntime", "", "onnxruntime"),
+            Side("numpy", "", "numpy"), Side("jax", "", "jax"), Side("openvino", "", "openvino"),
+            Side("apache-tvm", "", "tvm"), Side("torch", "", "torch"),
+            Side("python", "", "sys"),
+        ),
+    ),
+    growth("compile_growth", "`rx.jit` of a module", "compile", "From the IR, for this machine."),
+    growth("pass_growth", "all passes of the default pipeline", "passes", "Without code."),
+)  # fmt: skip
+MEASUREMENTS += QUESTIONS
+
+
 def compiled(name: str, text: str, must: float, aim: float, cached: str = "") -> Row:
     what = f"{text}, from the cache, new process" if cached else f"compile {text}, cold"
     return Row(
@@ -140,6 +176,34 @@ def compiled(name: str, text: str, must: float, aim: float, cached: str = "") ->
 COMPILED = {"mlp": "MLP", "encoder": "2-layer encoder", "thousand": "1,000 elementwise"}
 BOUNDS = {"mlp": (0.7, 0.5), "encoder": (0.5, 0.3), "thousand": (0.5, 0.25)}
 NORM_PEERS = ("onnxruntime", "openvino", "jax", "torch", "torch (compile)", "numba", "numpy")
+
+
+def of_tvm(name: str, text: str, must: float, aim: float) -> Row:
+    return Row(name, f"{text}, 1,000 bindings", name, ("apache-tvm",), must, aim)
+
+
+def grown(name: str, text: str, what: str) -> Row:
+    long, short = f"ours ({what} 10000)", f"ours ({what} 1000)"
+    return Row(name, f"{text}, 1,000 → 10,000 bindings", name, (short,), 12, 10.5, ours=long)
+
+
+QUESTION_ROWS: tuple[Row, ...] = (
+    of_tvm("structural_hash", "structural_hash", 15, 7.5),
+    of_tvm("structural_equal", "structural_equal", 6, 3),
+    of_tvm("normalize", "Normalize", 6, 3),
+    of_tvm("well_formed", "well_formed", 5, 2.5),
+    Row("parse", "parse + derive, 1,000 bindings", "parse", ("python",), 2.5, 1.8),
+    of_tvm("build", "BlockBuilder build", 2, 1.5),
+    of_tvm("print", "print", 1.1, 0.8),
+    of_tvm("parse_again", "re-parse", 0.05, 0.04),
+    Row(
+        "import", "import, process and all", "import", ("onnxruntime (onnxruntime)",), 1.5, 1.2,
+        ours="ours (relaxscript)",
+    ),
+    grown("compile_growth", "compile time", "compile"),
+    grown("pass_growth", "pass time", "passes"),
+)  # fmt: skip
+
 
 ROWS: tuple[Row, ...] = (
     Row("mlp", "MLP 64-64-10, batch 1", "mlp", ("apache-tvm (dlight)",), 0.35, 0.2),
@@ -157,6 +221,7 @@ ROWS: tuple[Row, ...] = (
     *(compiled(name, COMPILED[name], 0.15, 0.05, CACHED.label) for name in COMPILED),
     Row("lengths", "32 sequence lengths from cold", "lengths", ("onnxruntime",), 1.3, 1.0),
     Row("compilations", "32 lengths: compilations", "lengths", (), 1, 1, counts=True),
+    *QUESTION_ROWS,
     Row(
         "encoder", "encoder, 6 layers, seq 128", "encoder", ("openvino", "onnxruntime"), 1.3, 1.05
     ),
