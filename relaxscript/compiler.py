@@ -111,7 +111,7 @@ def build(
             module = with_params(normalize_module(realize_vdevices(module)), params)
         lower = partial(_lower, module, made_for, relax_pipeline, tir_pipeline)
         lowered = lower()
-        executable = codegen(lowered, _kernels(lowered, made_for)).link(_external(lowered))
+        executable = _link(lowered, made_for)
     executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
     executable.explainer = Explainer(made_for, lower, PassContext.current())
     return executable
@@ -302,6 +302,14 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
         if isinstance(function, tir.PrimFunc)
     }
     return backend_for(target).kernels(functions, module, target)
+
+
+def _link(module: IRModule, target: Target) -> Executable:
+    """The program of a lowered module, with kernels and with native functions for a target."""
+    kernels = _kernels(module, target)
+    executable = codegen(module, kernels).link(_external(module))
+    executable.entries = backend_for(target).entries(module, kernels)
+    return executable
 
 
 def _external(module: IRModule) -> dict[str, Callable[..., Any]]:

@@ -28,17 +28,24 @@ __tracebackhide__ = is_user_error
 _ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
 
 _Kernels = Callable[[Mapping[str, PrimFunc], IRModule, Target], dict[str, Kernel]]
+_Entries = Callable[[IRModule, Mapping[str, Kernel]], Mapping[str, Any]]
+
+
+def _no_entries(module: IRModule, kernels: Mapping[str, Kernel]) -> dict[str, Any]:
+    return {}
 
 
 @dataclass(frozen=True)
 class Backend:
     """A kind of target: `kernels` gives a callable for each of the PrimFuncs of a module.
 
-    A callable is given the arguments of its PrimFunc, and writes into the arrays among them.
+    A callable is given the arguments of its PrimFunc, and writes into the arrays among them. Of a
+    lowered module and these kernels, `entries` makes `Executable.entries`.
     """
 
     kind: str
     kernels: _Kernels
+    entries: _Entries = _no_entries
 
 
 BACKENDS: dict[str, Backend] = {}
@@ -91,6 +98,15 @@ def _compile_kernels(
     return {**compile_prim_funcs(functions, options, module)}
 
 
+def _native_entries(module: IRModule, kernels: Mapping[str, Kernel]) -> Mapping[str, Any]:
+    """The entries of functions that are one call of a kernel: without kernels there are none."""
+    if not kernels:
+        return {}
+    from .native import native_entries
+
+    return native_entries(module, kernels)
+
+
 def _llvm_options(target: Target) -> dict[str, Any]:
     """The options of the code generator that a target names."""
     options: dict[str, Any] = {}
@@ -126,4 +142,4 @@ def _no_such(name: str, wanted: str, value: Any, example: int) -> DiagnosticErro
     return DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-register_backend(Backend("llvm", _compile_kernels))
+register_backend(Backend("llvm", _compile_kernels, _native_entries))

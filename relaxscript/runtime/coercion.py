@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from .values import (
     DeviceTensor,
     Prim,
     Shape,
+    closure_behind,
     has_method,
     is_tensor,
     make_prim,
@@ -50,6 +52,7 @@ def coerce(value: Any, check: Check) -> Any:
     be lost. What stands for nothing is itself, and matching then says what is wrong with it. Raises
     `VMError` for a tensor that cannot be taken.
     """
+    value = closure_behind(value)
     match check:
         case TensorCheck() if _is_foreign_tensor(value, ("__dlpack__", "__array__")):
             return _take_tensor(value)
@@ -140,6 +143,8 @@ def to_runtime_value(value: Any) -> Any:
             return value
         case np.generic():
             return to_tensor(value)
+        case BuiltinFunctionType():
+            return closure_behind(value)
         case tuple():
             fields = tuple(map(to_runtime_value, value))
             same = all(new is old for new, old in zip(fields, value, strict=True))

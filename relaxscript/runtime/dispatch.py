@@ -57,9 +57,13 @@ CALL_DEPTH_LIMIT = 10_000
 
 
 class VMClosure(Closure):
-    """A closure over a bytecode function of a machine, with the values it captures."""
+    """A closure over a bytecode function of a machine, with the values it captures.
 
-    __slots__ = ("captured", "index", "vm")
+    There may be a built-in function that does the same (`Executable.entries`). This is then its
+    `__self__`, and `native` keeps the code.
+    """
+
+    __slots__ = ("captured", "index", "native", "vm")
 
     def __init__(self, vm: Dispatcher, index: int, captured: tuple[Any, ...], info: object) -> None:
         self.name = vm.executable.functions[index].name
@@ -67,6 +71,7 @@ class VMClosure(Closure):
         self.vm = vm
         self.index = index
         self.captured = captured
+        self.native: Any = None
 
     @property
     def call(self) -> Callable[..., Any]:  # type: ignore[override]
@@ -254,6 +259,24 @@ class Dispatcher:
             raise
         except Exception as error:
             raise add_context(error_of_callee(error, code, pc), code, pc, frames) from error
+
+    def fail(self, index: int, failure: BaseException) -> None:
+        """Raise what a call of function `index` raises where its kernel does.
+
+        It is the only call of this function that can fail.
+        """
+        code = self._code(index)
+        own = range(code.function.start_instr, code.function.end_instr)
+        pc = next(pc for pc in own if code.callee(pc) in self.executable.externals)
+        try:
+            raise failure
+        except InternalError:
+            raise
+        except VMError as error:
+            add_context(error, code, pc, [])
+            raise
+        except Exception as error:
+            raise add_context(error_of_callee(error, code, pc), code, pc, []) from error
 
     def _callee(
         self, op: int, fn: Any, args: Any

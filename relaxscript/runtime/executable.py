@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from .bytecode import (
     verify,
 )
 from .run_check import AnyCheck, Check, TupleCheck, describe
-from .values import Closure, kind_of
+from .values import kind_of
 
 if TYPE_CHECKING:
     from .debug.explanation import Explanation
@@ -54,6 +55,8 @@ class Executable:
     origin: Any = None
     made_of: Mapping[str, Any] = {}
     explainer: Callable[[str | None, Mapping[str, Any]], Explanation] | None = None
+    # What makes built-in functions of closures, by the names of their functions.
+    entries: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class Executable:
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
         linked.origin, linked.explainer = self.origin, self.explainer
+        linked.entries = self.entries
         linked.made_of = {
             name: made for name, made in self.made_of.items() if name not in externals
         }
@@ -113,7 +117,7 @@ class Executable:
         """
         return self
 
-    def __getitem__(self, name: str) -> Closure:
+    def __getitem__(self, name: str) -> Callable[..., Any]:
         """The public function `name`, on a machine of the host that belongs to this program.
 
         Raises `VMError` (RX0607) when there is none.

@@ -28,7 +28,7 @@ from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .pooled_allocator import Pool
-from .values import Closure, Device, absent_device, cpu, device, kind_of
+from .values import Closure, Device, absent_device, closure_behind, cpu, device, kind_of
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
 
@@ -67,7 +67,7 @@ class VirtualMachine:
             )  # fmt: skip
         self.executable = rt_mod
         self._dispatcher = Dispatcher(rt_mod)
-        self._functions: dict[str, VMClosure] = {}
+        self._functions: dict[str, Callable[..., Any]] = {}
         self.devices = _devices(device)
         self.memory_cfg = _memory(memory_cfg, self.devices)
         if _allocator(self.memory_cfg) == "pooled":
@@ -78,7 +78,7 @@ class VirtualMachine:
                 "vm.builtin.memory_manager.clear": pool.clear,
             }
         self._saved: dict[str, Closure] = {}
-        self._inputs: dict[str, tuple[Closure, tuple[Any, ...], dict[str, Any]]] = {}
+        self._inputs: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = {}
         self._outputs: dict[str, Any] = {}
         self._warn_of_hidden_functions()
 
@@ -104,12 +104,26 @@ class VirtualMachine:
 
     # -- finding functions -------------------------------------------------------------------------
 
-    def __getitem__(self, key: str) -> Closure:
+    def __getitem__(self, key: str) -> Callable[..., Any]:
         """The public function `key`; raises `VMError` when there is none."""
         if not isinstance(key, str):
             raise self._no_function(key)
         found = self._functions.get(key) or self._saved.get(key)
-        return self._find_function(key) if found is None else found
+        return self._make_function(key) if found is None else found
+
+    def _make_function(self, key: str) -> Callable[..., Any]:
+        """The function `key`, which is made once: native code where there is some for all of it."""
+        closure = self._find_function(key)
+        entry = self.executable.entries.get(key)
+        made = self._functions.setdefault(key, closure if entry is None else entry.bind(closure))
+        self._watch(made)
+        return made
+
+    def _watch(self, function: Callable[..., Any]) -> None:
+        """Have a function run as bytecode while an instrument is set, which sees what it calls."""
+        native = getattr(closure_behind(function), "native", None)
+        if native is not None:
+            native.enable(self._dispatcher._instrument is None)
 
     def _find_function(self, key: str) -> VMClosure:
         index = self.executable.function_index.get(key)
@@ -122,9 +136,9 @@ class VirtualMachine:
                 code="RX0607",
                 span=function.span,
             )
-        return self._functions.setdefault(key, self._dispatcher._closure(index))
+        return self._dispatcher._closure(index)
 
-    def __getattr__(self, name: str) -> Closure:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or "executable" not in self.__dict__:
             raise AttributeError(name)
         try:
@@ -166,6 +180,7 @@ class VirtualMachine:
 
     def invoke_closure(self, closure: Closure | PackedFunc, *args: Any) -> Any:
         """Call a function value, such as a closure that a call returned, as a program calls it."""
+        closure = closure_behind(closure)
         if not isinstance(closure, (Closure, PackedFunc)):
             raise VMError(f"{kind_of(closure)} cannot be called", code="RX0613")
         if isinstance(closure, VMClosure):
@@ -185,6 +200,8 @@ class VirtualMachine:
             raise VMError(f"{kind_of(found)} cannot be an instrument", code="RX0613")
         self._dispatcher._instrument = found
         self._dispatcher._codes = [None] * len(self.executable.functions)
+        for function in list(self._functions.values()):
+            self._watch(function)
 
     def time_evaluator(
         self,
@@ -252,7 +269,7 @@ class VirtualMachine:
         over them, `out` leaves them. Raises `VMError` (RX0607) when there is no such function, and
         for arguments that do not fit.
         """
-        function = self[func_name]
+        function = closure_behind(self[func_name])
         if not isinstance(function, VMClosure):
             raise VMError(
                 f"`{func_name}` is a call that was saved; step the function that it calls",
@@ -309,9 +326,10 @@ class VirtualMachine:
         self._outputs.pop(func_name, None)
 
     def _check_arguments(
-        self, function: Closure, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Raise now what a later call with these arguments would raise before it runs."""
+        function = closure_behind(function)
         if isinstance(function, VMClosure):
             runs = self._dispatcher
             runs._start(runs._code(function.index), function, args, kwargs)

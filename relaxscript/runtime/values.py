@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -379,6 +380,13 @@ class Closure:
 
     def __repr__(self) -> str:
         return f"<closure {self.name}>"
+
+
+def closure_behind(value: Any) -> Any:
+    """The closure for which a built-in function of ours stands; any other value is itself."""
+    if type(value) is BuiltinFunctionType and isinstance(value.__self__, Closure):
+        return value.__self__
+    return value
 
 
 _HOST = Device("cpu", 0)

@@ -140,6 +140,7 @@ EXPLAINED = {
     "VMExecutable.export_library: TVM alone": "`rx.save` and `rx.load`: files without machine code",
     "VMExecutable.vm_load_executable: TVM alone": "`VirtualMachine(executable)`",
     "VMExecutable.vm_profiler_load_executable: TVM alone": "`VirtualMachine(..., profile=True)`",
+    "VMExecutable.entries: ours alone": "its functions that are one native call",
     "VMExecutable.function_index: ours alone": "the table by name",
     "VMExecutable.link: ours alone": "the same program with other callables",
     "VMExecutable.explain: ours alone": "what a program is made of",

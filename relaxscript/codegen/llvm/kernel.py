@@ -40,6 +40,8 @@ from .ir_writer import DETAILS, Explain
 
 __all__ = ["Kernel", "KernelEntry", "KernelSource", "compile_prim_func", "compile_prim_funcs"]
 
+# What is in the text of code that looks for signals, or that calls a function of the user's choice.
+_CALLS_OUT = ("@relaxscript.interrupted", "@relaxscript.extern.")
 _C_SYMBOLS = (*C_FUNCTIONS, "malloc", "calloc", "free", "time")
 
 
@@ -202,7 +204,7 @@ class Kernel:
         memory = [p for p in params if isinstance(p, MemoryParam)]
         kinds += [ctypes.c_int64] * (len(self.signature.variables) + len(memory))
         made = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *kinds)
-        code: Callable[..., int] = made(self.entry.code.addresses[self.entry.symbol])
+        code: Callable[..., int] = made(self.address)
         return code
 
     @cached_property
@@ -217,6 +219,26 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
+
+    @property
+    def address(self) -> int:
+        """The address of the code, which lives as long as this kernel (`function.py`)."""
+        return self.entry.code.addresses[self.entry.symbol]
+
+    @property
+    def calls_out(self) -> bool:
+        """True if the code may call functions of Python, or of C that are not our own choice."""
+        text = self.llvm_ir
+        return bool(self.source.hooks) or any(name in text for name in _CALLS_OUT)
+
+    @property
+    def returns(self) -> bool:
+        """True if a call gives a number, besides what it writes."""
+        return self.entry.result is not None
+
+    def failure(self, status: int, details: Sequence[int]) -> BaseException:
+        """The error of a call that ended with a status, by the words that it left."""
+        return self.source.explanations[status - 1](details)
 
     @property
     def optimised_ir(self) -> str:
@@ -249,7 +271,7 @@ class Kernel:
         """The result of the call that just ended in this thread; raises the error of its status."""
         words = self._local.words
         if status:
-            raise self.source.explanations[status - 1](list(words))
+            raise self.failure(status, list(words))
         result = self.entry.result
         if result is None or not words[RETURNED]:
             return None

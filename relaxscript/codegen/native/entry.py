@@ -1,0 +1,431 @@
+"""The text of an entry: the code behind a built-in function that follows an `EntryPlan`.
+
+    ptr entry(ptr self, ptr args, i64 count, ptr names)
+
+It tests the arguments, makes the results, calls the kernel and returns. It takes arrays of numpy
+itself, compact and aligned, of exactly the dtype and shape that are wanted. Those that are written
+must be writeable. All else goes the slow way before anything has happened: the machine converts the
+arguments, or says what is wrong with them. So both ways take and refuse the same. A kernel that
+fails is explained by Python.
+
+Arithmetic of dimensions that leaves 64 bits goes the slow way as well: there it has no bounds.
+
+Nothing in the text depends on the process: objects and functions are external symbols.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+from relaxscript.semantics import scalar
+from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
+
+from .builtin import ALIGNED_COMPACT, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE
+from .plan import ArrayFacts, EntryPlan, Given, Literal, Made, Number, Returned, Tensor
+
+__all__ = ["Unwritable", "write_entry"]
+
+# Above so many bytes of arguments and results Python's lock is released. A core goes through 10
+# bytes in a nanosecond, or fewer: this is work of about 20 microseconds or more. Letting other
+# threads run costs 0.05 microseconds where there are none. Where there are, they are let wait for
+# a time that is short beside the 5 milliseconds after which Python itself switches threads.
+GRAIN = 200_000
+
+
+class Unwritable(Exception):
+    """A dimension is computed in a way for which there is no text."""
+
+
+def write_entry(plan: EntryPlan, symbol: str, sites: FailureSites) -> str:
+    """The function `symbol`; what it refers to is declared in `sites`.
+
+    Raises `Unwritable` where the plan cannot be followed by code.
+    """
+    return _EntryWriter(plan, symbol, sites).write()
+
+
+class _EntryWriter:
+    """Writes one entry, in the order in which it runs."""
+
+    def __init__(self, plan: EntryPlan, symbol: str, sites: FailureSites) -> None:
+        self.plan = plan
+        self.symbol = symbol
+        self.asm = FunctionWriter(sites)
+        self.room: list[str] = []  # what the function has on its stack
+        self.values: dict[prim.Var, Value] = {}
+        self.doubts: list[Value] = []  # conditions that must not hold, not yet tested
+        self.data: dict[Tensor, Value] = {}
+        self.shapes: dict[Tensor, list[Value]] = {}
+        self.objects: dict[Tensor, Value] = {}
+        signature = plan.kernel.signature
+        self.written = {plan.operands[i] for i in signature.written}
+
+    # ------------------------------------------------------------ the whole
+
+    def write(self) -> str:
+        plan, asm = self.plan, self.asm
+        self.require(asm.compare("icmp eq", Value("ptr", "%names"), Value("ptr", "null")))
+        count = _i64(len(plan.params))
+        self.require(asm.compare("icmp eq", Value("i64", "%count"), count))
+        for index in range(len(plan.params)):
+            self.array(index)
+        for index, facts in enumerate(plan.params):
+            self.shape_of_argument(Given(index), facts)
+        for index, facts in enumerate(plan.made):
+            self.shapes[Made(index)] = [self.dimension(e) for e in facts.shape]
+        for index, data in enumerate(plan.constants):
+            self.shapes[Literal(index)] = [_i64(size) for size in data.shape]
+            self.data[Literal(index)] = self.symbol_value(f"{self.symbol}.constant.{index}")
+        passed = self.kernel_arguments()
+        self.settle()
+        for index, facts in enumerate(plan.made):
+            self.make(index, facts)
+        self.call_kernel(passed)
+        self.finish()
+        return self.text()
+
+    def text(self) -> str:
+        given = "ptr %self, ptr %args, i64 %count, ptr %names"
+        header = f"define ptr @{self.symbol}({given}) nounwind"
+        self.declare("relaxscript_slowly", "ptr", "ptr, ptr, i64, ptr")
+        return "\n".join([
+            f"{header} {{", "entry:", *(f"  {line}" for line in self.room), "  br label %start",
+            "start:", *self.asm.lines, "slow:",
+            f"  %answer = call ptr @relaxscript_slowly({given})", "  ret ptr %answer", "}",
+        ])  # fmt: skip
+
+    # ------------------------------------------------------------ tests
+
+    def require(self, condition: Value) -> None:
+        """Go the slow way unless the condition holds."""
+        ahead = self.asm.name()
+        self.asm.branch(condition, ahead, "slow")
+        self.asm.begin(ahead)
+
+    def settle(self) -> None:
+        """Go the slow way where one of the doubts holds."""
+        if self.doubts:
+            found = self.doubts[0]
+            for doubt in self.doubts[1:]:
+                found = self.asm.operation("or", found, doubt)
+            self.doubts = []
+            ahead = self.asm.name()
+            self.asm.branch(found, "slow", ahead)
+            self.asm.begin(ahead)
+
+    def doubt(self, predicate: str, a: Value, b: Value) -> None:
+        """Go the slow way, soon, where a comparison holds."""
+        if a == b and predicate == "icmp ne":
+            return
+        self.doubts.append(self.asm.compare(predicate, a, b))
+
+    def array(self, index: int) -> None:
+        """The kind of an argument: nothing but an array has the fields that are read then."""
+        asm, facts = self.asm, self.plan.params[index]
+        place = asm.value("ptr", f"getelementptr ptr, ptr %args, i64 {index}")
+        given = asm.value("ptr", f"load ptr, {place}")
+        kind = self.field(given, TYPE, "ptr")
+        self.require(asm.compare("icmp eq", kind, self.symbol_value("relaxscript.ndarray")))
+        flags = ALIGNED_COMPACT | (WRITEABLE if Given(index) in self.written else 0)
+        found = asm.operation("and", self.field(given, FLAGS, "i32"), Value("i32", str(flags)))
+        self.doubt("icmp ne", found, Value("i32", str(flags)))
+        self.doubt("icmp ne", self.field(given, DESCR, "ptr"), self.dtype(facts.dtype))
+        ndim = Value("i32", str(len(facts.shape)))
+        self.doubt("icmp ne", self.field(given, NDIM, "i32"), ndim)
+        self.settle()
+        tensor = Given(index)
+        self.objects[tensor] = given
+        self.data[tensor] = self.field(given, DATA, "ptr")
+        sizes = self.field(given, DIMS, "ptr") if facts.shape else given
+        self.shapes[tensor] = [
+            self.field(sizes, 8 * axis, "i64") for axis in range(len(facts.shape))
+        ]
+        for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
+            if isinstance(expected, prim.Var):
+                self.values.setdefault(expected, size)
+
+    def shape_of_argument(self, tensor: Given, facts: ArrayFacts) -> None:
+        for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
+            self.doubt("icmp ne", size, self.integer(expected, self.values))
+
+    def dimension(self, e: prim.PrimExpr) -> Value:
+        """A dimension of a result, which is not negative."""
+        found = self.integer(e, self.values)
+        if not isinstance(e, (prim.Var, prim.IntImm)) or found.text.startswith("-"):
+            self.doubt("icmp slt", found, _i64(0))
+        return found
+
+    # ------------------------------------------------------------ arithmetic
+
+    def integer(self, e: prim.PrimExpr, values: Mapping[prim.Var, Value]) -> Value:
+        """The value of an expression of integers; the slow way where 64 bits are too few for it."""
+        match e:
+            case prim.IntImm(value=value) if e.dtype.is_integer and e.dtype != "uint64":
+                return _i64(value)
+            case prim.Var() if e in values:
+                return values[e]
+            case prim.Binary(a, b) if e.dtype.is_integer and e.dtype != "uint64":
+                x, y = self.integer(a, values), self.integer(b, values)
+                found = self.binary(e, x, y)
+                self.limit(found, e.dtype)
+                return found
+        raise Unwritable
+
+    def binary(self, e: prim.Binary, x: Value, y: Value) -> Value:
+        asm = self.asm
+        match e:
+            case prim.Add() | prim.Sub() | prim.Mul():
+                name = {prim.Add: "add", prim.Sub: "sub", prim.Mul: "mul"}[type(e)]
+                if not x.text.startswith("%") and not y.text.startswith("%"):
+                    folded = asm.operation(name, x, y)
+                    if not folded.text.startswith("%"):
+                        return folded
+                found, wraps = asm.overflowing(f"s{name}", x, y)
+                self.doubts.append(wraps)
+                return found
+            case prim.Min() | prim.Max():
+                predicate = "icmp slt" if isinstance(e, prim.Min) else "icmp sgt"
+                return asm.choose(asm.compare(predicate, x, y), x, y)
+            case (
+                prim.FloorDiv(b=prim.IntImm(value=by)) | prim.FloorMod(b=prim.IntImm(value=by))
+            ) if by > 0:
+                rest = asm.operation("srem", x, y)
+                below = asm.compare("icmp slt", rest, _i64(0))
+                if isinstance(e, prim.FloorMod):
+                    return asm.choose(below, asm.operation("add", rest, y), rest)
+                one = asm.convert("zext", below, "i64")
+                return asm.operation("sub", asm.operation("sdiv", x, y), one)
+        raise Unwritable
+
+    def limit(self, value: Value, dtype: DataType) -> None:
+        """Go the slow way for a number that is none of a narrow type."""
+        if dtype.bits < 64 and value.text.startswith("%"):
+            low, high = scalar.limits(dtype)
+            self.doubt("icmp slt", value, _i64(int(low)))
+            self.doubt("icmp sgt", value, _i64(int(high)))
+
+    # ------------------------------------------------------------ the kernel
+
+    def kernel_arguments(self) -> list[Tensor | Value]:
+        """The operands of the kernel after the details: tensors, numbers, then its variables."""
+        plan, signature = self.plan, self.plan.kernel.signature
+        values: dict[prim.Var, Value] = {}
+        passed: list[Tensor | Value] = []
+        for param, operand in zip(signature.params, plan.operands, strict=True):
+            if isinstance(operand, Number):
+                assert isinstance(param, ScalarParam)
+                number = self.integer(operand.value, self.values)
+                self.limit(number, param.var.dtype)
+                values[param.var] = number
+                passed.append(number)
+            else:
+                passed.append(operand)
+        for var, source in zip(signature.variables, signature.sources, strict=True):
+            values[var] = self.extent(source)
+            self.limit(values[var], var.dtype)
+            passed.append(values[var])
+        for check in signature.checks:
+            self.doubt("icmp ne", self.extent(check), self.integer(check.expected, values))
+        return passed
+
+    def extent(self, extent: Extent) -> Value:
+        """A dimension of what is passed; what is compact has no offset."""
+        operand = self.plan.operands[extent.param]
+        if extent.kind == "dimension" and not isinstance(operand, Number):
+            return self.shapes[operand][extent.axis]
+        return _i64(0)
+
+    def call_kernel(self, passed: Sequence[Tensor | Value]) -> None:
+        asm = self.asm
+        self.room.append(f"%details = alloca [{DETAILS} x i64]")
+        given = [p if isinstance(p, Value) else self.data[p] for p in passed]
+        operands = [Value("ptr", "%details"), *given]
+        name = f"{self.symbol}.kernel"
+        self.declare(name, "i32", ", ".join(operand.type for operand in operands))
+        call = f"call i32 @{name}({', '.join(map(str, operands))})"
+        size = self.bytes()
+        if isinstance(size, int):
+            status = self.unlocked(call) if size > GRAIN else asm.value("i32", call)
+        else:
+            self.room.append("%status = alloca i32")
+            large, small, ahead = asm.name(), asm.name(), asm.name()
+            grain = Value("double", f"{GRAIN:.1f}")
+            asm.branch(asm.compare("fcmp ogt", size, grain), large, small)
+            for label in (large, small):
+                asm.begin(label)
+                found = self.unlocked(call) if label == large else asm.value("i32", call)
+                asm.do(f"store {found}, ptr %status")
+                asm.jump(ahead)
+            asm.begin(ahead)
+            status = asm.value("i32", "load i32, ptr %status")
+        self.explain(status)
+
+    def unlocked(self, call: str) -> Value:
+        """A call during which other threads may run Python."""
+        self.declare("PyEval_SaveThread", "ptr", "")
+        self.declare("PyEval_RestoreThread", "void", "ptr")
+        thread = self.asm.value("ptr", "call ptr @PyEval_SaveThread()")
+        status = self.asm.value("i32", call)
+        self.asm.do(f"call void @PyEval_RestoreThread({thread})")
+        return status
+
+    def bytes(self) -> int | Value:
+        """The number of bytes of all tensors, as a double where it is not known."""
+        known, found = 0, None
+        for tensor in dict.fromkeys(p for p in self.plan.operands if not isinstance(p, Number)):
+            itemsize, sizes = self.plan.facts(tensor).dtype.itemsize, self.shapes[tensor]
+            if not any(size.text.startswith("%") for size in sizes):
+                known += itemsize * math.prod(int(size.text) for size in sizes)
+                continue
+            size = Value("double", f"{itemsize:.1f}")
+            for one in sizes:
+                size = self.asm.operation("fmul", size, self.asm.convert("sitofp", one, "double"))
+            found = size if found is None else self.asm.operation("fadd", found, size)
+        if found is None:
+            return known
+        return self.asm.operation("fadd", found, Value("double", f"{known:.1f}"))
+
+    def explain(self, status: Value) -> None:
+        asm = self.asm
+        failed, ahead = asm.name(), asm.name()
+        asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
+        asm.begin(failed)
+        self.drop(len(self.plan.made))
+        self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
+        call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
+        asm.do(f"ret {asm.value('ptr', call)}")
+        asm.begin(ahead)
+
+    # ------------------------------------------------------------ results
+
+    def make(self, index: int, facts: ArrayFacts) -> None:
+        """A new array of zeros, as the machine makes them; the slow way says what fails."""
+        asm, sizes = self.asm, self.shapes[Made(index)]
+        dims = Value("ptr", "null")
+        if sizes:
+            dims = Value("ptr", f"%dims.{index}")
+            self.room.append(f"{dims.text} = alloca [{len(sizes)} x i64]")
+        for axis, size in enumerate(sizes):
+            place = asm.value("ptr", f"getelementptr i64, {dims}, i64 {axis}")
+            asm.do(f"store {size}, {place}")
+        self.declare("relaxscript.new_array", "ptr", "ptr, ptr, i32, ptr, ptr, ptr, i32, ptr")
+        dtype = self.dtype(facts.dtype)
+        self.reference(dtype)
+        kind = self.symbol_value("relaxscript.ndarray")
+        given = f"{kind}, {dtype}, i32 {len(sizes)}, {dims}, ptr null, ptr null, i32 0, ptr null"
+        made = asm.value("ptr", f"call ptr @relaxscript.new_array({given})")
+        failed, ahead = asm.name(), asm.name()
+        asm.branch(asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
+        asm.begin(failed)
+        self.drop(index)
+        self.declare("PyErr_Clear", "void", "")
+        asm.do("call void @PyErr_Clear()")
+        asm.jump("slow")
+        asm.begin(ahead)
+        tensor = Made(index)
+        self.objects[tensor], self.data[tensor] = made, self.field(made, DATA, "ptr")
+        self.zero(tensor, facts.dtype.itemsize)
+
+    def zero(self, tensor: Made, itemsize: int) -> None:
+        asm = self.asm
+        size = _i64(itemsize)
+        for one in self.shapes[tensor]:
+            size = asm.operation("mul", size, one)
+        self.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        asm.do(f"call void @llvm.memset.p0.i64({self.data[tensor]}, i8 0, {size}, i1 false)")
+
+    def drop(self, count: int) -> None:
+        """Let go of the first results."""
+        for index in range(count):
+            self.release(self.objects[Made(index)])
+
+    def finish(self) -> None:
+        """Return what is to be returned, and let go of what is not."""
+        returned = self.plan.returned
+        tuples = self.empty_tuples(returned)
+        leaves = list(_leaves(returned))
+        for index in range(len(self.plan.made)):
+            if Made(index) not in leaves:
+                self.release(self.objects[Made(index)])
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, Given) or leaf in leaves[:i]:
+                self.reference(self.objects[leaf])
+        self.asm.do(f"ret {self.fill(returned, iter(tuples))}")
+
+    def empty_tuples(self, returned: Returned) -> list[Value]:
+        """A tuple for each that is returned; without memory for them Python says so."""
+        asm, made = self.asm, list[Value]()
+        for fields in _tuples(returned):
+            self.declare("PyTuple_New", "ptr", "i64")
+            new = asm.value("ptr", f"call ptr @PyTuple_New(i64 {len(fields)})")
+            failed, ahead = asm.name(), asm.name()
+            asm.branch(asm.compare("icmp eq", new, Value("ptr", "null")), failed, ahead)
+            asm.begin(failed)
+            self.drop(len(self.plan.made))
+            for before in made:
+                self.release(before)
+            asm.do("ret ptr null")
+            asm.begin(ahead)
+            made.append(new)
+        return made
+
+    def fill(self, returned: Returned, tuples: Iterator[Value]) -> Value:
+        """The value that is returned; its references are in the tuples."""
+        if not isinstance(returned, tuple):
+            return self.objects[returned]
+        here = next(tuples)
+        self.declare("PyTuple_SetItem", "i32", "ptr, i64, ptr")
+        for i, field in enumerate(returned):
+            value = self.fill(field, tuples)
+            self.asm.do(f"call i32 @PyTuple_SetItem({here}, i64 {i}, {value})")
+        return here
+
+    # ------------------------------------------------------------ words of the text
+
+    def field(self, thing: Value, offset: int, type_: str) -> Value:
+        place = self.asm.value("ptr", f"getelementptr i8, {thing}, i64 {offset}")
+        return self.asm.value(type_, f"load {type_}, {place}")
+
+    def reference(self, thing: Value) -> None:
+        self.declare("Py_IncRef", "void", "ptr")
+        self.asm.do(f"call void @Py_IncRef({thing})")
+
+    def release(self, thing: Value) -> None:
+        self.declare("Py_DecRef", "void", "ptr")
+        self.asm.do(f"call void @Py_DecRef({thing})")
+
+    def dtype(self, dtype: DataType) -> Value:
+        return self.symbol_value(f"relaxscript.dtype.{dtype}")
+
+    def symbol_value(self, name: str) -> Value:
+        """The address that a symbol stands for."""
+        self.asm.sites.declare(name, f"@{name} = external global i8")
+        return Value("ptr", f"@{name}")
+
+    def declare(self, name: str, result: str, params: str) -> None:
+        self.asm.sites.declare(name, f"declare {result} @{name}({params})")
+
+
+def _i64(value: int) -> Value:
+    return Value("i64", str(value))
+
+
+def _leaves(returned: Any) -> Iterator[Given | Made]:
+    if isinstance(returned, tuple):
+        for field in returned:
+            yield from _leaves(field)
+    else:
+        yield returned
+
+
+def _tuples(returned: Any) -> Iterator[tuple[Any, ...]]:
+    """The tuples of a value, outer ones before those inside of them."""
+    if isinstance(returned, tuple):
+        yield returned
+        for field in returned:
+            yield from _tuples(field)

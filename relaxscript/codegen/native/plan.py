@@ -1,0 +1,321 @@
+"""Plans of Relax functions that are one call of a kernel, as data.
+
+There is one for a lowered function that does no more than this: it checks its arguments and makes
+its results. It calls one compiled PrimFunc on these and on constants, and returns tensors of them.
+
+    _ = R.call_builtin_with_ctx("vm.builtin.match_arguments", (x,), sinfo_args=...)
+    alloc = R.call_packed("vm.builtin.alloc_tensor", R.shape([n, 4]), R.dtype("float32"), ...)
+    cls.kernel(x, R.const([1.0, 2.0, 3.0, 4.0]), alloc)
+    return alloc
+
+Who follows a plan accepts only arguments that fit at first sight, and hands
+all others to the machine: so a plan may ask for more than the function does, never for less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relaxscript.arith import YES, prove_equal
+from relaxscript.codegen.llvm import Kernel
+from relaxscript.dtypes import DataType, result_dtype
+from relaxscript.ir import prim, relax, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.op import vm
+from relaxscript.runtime.builtins import MATCH_ARGUMENTS
+from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.make_closure import captured_count
+from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
+
+__all__ = [
+    "ArrayFacts",
+    "EntryPlan",
+    "Given",
+    "Literal",
+    "Made",
+    "Number",
+    "Returned",
+    "Tensor",
+    "entry_plan",
+]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Argument number `index` of the function."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Made:
+    """Tensor number `index` of those that the function makes."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Constant number `index` of the plan."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Number:
+    """An integer that shape variables determine."""
+
+    value: prim.PrimExpr
+
+
+Tensor = Given | Made | Literal
+# The value that a function returns: tensors, and tuples of these.
+Returned = Given | Made | tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ArrayFacts:
+    """The dtype and shape of a tensor; shapes are in terms of the function's shape variables."""
+
+    dtype: DataType
+    shape: tuple[prim.PrimExpr, ...]
+
+
+@dataclass(frozen=True)
+class EntryPlan:
+    """A function that is one call: what it takes, makes, passes to the kernel and returns.
+
+    `operands` are what the kernel is given, in the order of its parameters.
+    """
+
+    name: str
+    params: tuple[ArrayFacts, ...]
+    constants: tuple[np.ndarray[Any, Any], ...]
+    made: tuple[ArrayFacts, ...]
+    kernel: Kernel
+    operands: tuple[Tensor | Number, ...]
+    returned: Returned
+
+    def facts(self, tensor: Tensor) -> ArrayFacts:
+        """The dtype and shape of a tensor of the plan."""
+        match tensor:
+            case Given(index):
+                return self.params[index]
+            case Made(index):
+                return self.made[index]
+        data = self.constants[tensor.index]
+        shape = tuple(prim.IntImm.make(prim.INT64, size) for size in data.shape)
+        return ArrayFacts(result_dtype(data), shape)
+
+
+class _Unplanned(Exception):
+    """The function does something that no plan describes."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Storage:
+    """A storage that was allocated, by the number of its elements and their dtype."""
+
+    sizes: tuple[prim.PrimExpr, ...]
+    dtype: DataType
+
+
+def entry_plan(
+    name: str, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
+) -> EntryPlan | None:
+    """The plan of a lowered function, None where it is more than one call of a kernel.
+
+    `kernels` has the callables of the module's PrimFuncs by their names.
+    """
+    if function.is_private or captured_count(function):
+        return None
+    try:
+        return _PlanReader(function, module, kernels).read(name)
+    except _Unplanned:
+        return None
+
+
+class _PlanReader:
+    """Reads the bindings of a function in their order; `values` has what variables stand for."""
+
+    def __init__(
+        self, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
+    ) -> None:
+        self.function = function
+        self.module = module
+        self.kernels = kernels
+        self.values: dict[relax.Var, Any] = {v: Given(i) for i, v in enumerate(function.params)}
+        self.infos: tuple[StructInfo | None, ...] = tuple(v.struct_info for v in function.params)
+        self.constants: list[np.ndarray[Any, Any]] = []
+        self.made: list[ArrayFacts] = []
+        self.filled: list[_Storage] = []
+        self.called: tuple[Kernel, tuple[Tensor | Number, ...]] | None = None
+
+    def read(self, name: str) -> EntryPlan:
+        body = self.function.body
+        if not isinstance(body, relax.SeqExpr):
+            raise _Unplanned
+        for block in body.blocks:
+            for binding in block.bindings:
+                if not isinstance(binding, relax.VarBinding):
+                    raise _Unplanned
+                self.values[binding.var] = self.value(binding.value)
+        returned = self.returned(self.value(body.body))
+        if self.called is None:
+            raise _Unplanned
+        kernel, operands = self.called
+        params = tuple(map(_param, self.infos))
+        plan = EntryPlan(
+            name, params, tuple(self.constants), tuple(self.made), kernel, operands, returned
+        )
+        _require_fitting(plan)
+        return plan
+
+    def value(self, expr: relax.Expr) -> Any:
+        """The meaning of an expression: a tensor, a shape, a number, a list of values."""
+        match expr:
+            case relax.Var() if expr in self.values:
+                return self.values[expr]
+            case relax.Constant(data=data):
+                return self.constant(data)
+            case relax.Tuple(fields):
+                return [self.value(field) for field in fields]
+            case relax.TupleGetItem(tuple_value, index):
+                fields = self.value(tuple_value)
+                if isinstance(fields, list) and 0 <= index < len(fields):
+                    return fields[index]
+            case relax.ShapeExpr(values):
+                return tuple(values)
+            case relax.PrimValue(value=value) if value.dtype.is_integer:
+                return Number(value)
+            case relax.DataTypeImm():
+                return DataType(expr.value)
+            case relax.Call():
+                return self.call(expr)
+        raise _Unplanned
+
+    def constant(self, data: Any) -> Literal:
+        flags = data.flags
+        if not (data.dtype.isnative and flags.c_contiguous and flags.aligned):
+            raise _Unplanned
+        self.constants.append(data.view(np.ndarray))
+        return Literal(len(self.constants) - 1)
+
+    def call(self, call: relax.Call) -> Any:
+        found = check_of(call)
+        if found is not None:
+            return self.check(*found)
+        match call.op:
+            case relax.ExternFunc("vm.builtin.alloc_tensor") if len(call.args) == 2:
+                shape, dtype = map(self.value, call.args)
+                return self.tensor(shape, dtype)
+            case vm.alloc_storage.op:
+                return self.storage(call.args)
+            case vm.alloc_tensor.op:
+                return self.tensor_in_storage(call.args)
+            case vm.kill_object.op:
+                return ()
+            case relax.GlobalVar() as callee:
+                return self.kernel(callee, call.args)
+        raise _Unplanned
+
+    def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> tuple[()]:
+        """The check of the arguments, which says what they must be; no other is planned."""
+        params = self.function.params
+        same = len(values) == len(params) and all(
+            value is param for value, param in zip(values, params, strict=True)
+        )
+        if name != MATCH_ARGUMENTS or not same or not isinstance(info, TupleStructInfo):
+            raise _Unplanned
+        self.infos = info.fields
+        return ()
+
+    def tensor(self, shape: Any, dtype: Any) -> Made:
+        if not isinstance(shape, tuple) or not isinstance(dtype, DataType) or not dtype.has_numpy:
+            raise _Unplanned
+        self.made.append(ArrayFacts(dtype, shape))
+        return Made(len(self.made) - 1)
+
+    def storage(self, args: Sequence[relax.Expr]) -> _Storage:
+        shape, device, dtype = map(self.value, args[:3])
+        at_host = isinstance(device, Number) and _is_zero(device.value)
+        if not at_host or not isinstance(shape, tuple) or not isinstance(dtype, DataType):
+            raise _Unplanned
+        return _Storage(shape, dtype)
+
+    def tensor_in_storage(self, args: Sequence[relax.Expr]) -> Made:
+        """A tensor that is the whole of a storage, which no other has: that is a tensor alone."""
+        holder, offset, *rest = args
+        storage, begin = self.value(holder), self.value(offset)
+        shape, dtype = map(self.value, rest[:2])
+        if not isinstance(storage, _Storage) or not isinstance(begin, Number):
+            raise _Unplanned
+        made = self.tensor(shape, dtype)
+        same = prove_equal(_bytes(storage.sizes, storage.dtype), _bytes(shape, dtype))
+        if not _is_zero(begin.value) or same is not YES or storage in self.filled:
+            raise _Unplanned
+        self.filled.append(storage)
+        return made
+
+    def kernel(self, callee: relax.GlobalVar, args: Sequence[relax.Expr]) -> tuple[()]:
+        function = self.module[callee] if callee in self.module else None  # noqa: SIM401
+        kernel = self.kernels.get(callee.name_hint)
+        if not isinstance(function, tir.PrimFunc) or not isinstance(kernel, Kernel):
+            raise _Unplanned
+        if self.called is not None or kernel.calls_out or kernel.returns:
+            raise _Unplanned
+        operands = tuple([self.value(arg) for arg in args])
+        if not all(isinstance(value, (Given, Made, Literal, Number)) for value in operands):
+            raise _Unplanned
+        self.called = kernel, operands
+        return ()
+
+    def returned(self, value: Any) -> Returned:
+        if isinstance(value, list):
+            return tuple(map(self.returned, value))
+        if not isinstance(value, (Given, Made)):
+            raise _Unplanned
+        return value
+
+
+def _param(info: StructInfo | None) -> ArrayFacts:
+    """The demand on an argument: to be a tensor on the host of known dtype and shape."""
+    if not isinstance(info, TensorStructInfo) or info.dims is None or not info.dtype.has_numpy:
+        raise _Unplanned
+    if info.vdevice is not None and info.vdevice.vdevice_id != 0:
+        raise _Unplanned
+    return ArrayFacts(info.dtype, tuple(info.dims))
+
+
+def _require_fitting(plan: EntryPlan) -> None:
+    """Leave kernels alone that take their arguments in another way, or that never fit."""
+    signature = plan.kernel.signature
+    if len(plan.operands) != len(signature.params):
+        raise _Unplanned
+    for i, (param, operand) in enumerate(zip(signature.params, plan.operands, strict=True)):
+        match param, operand:
+            case ScalarParam(var=var), Number() if var.dtype.is_integer:
+                continue
+            case BufferParam(buffer=buffer), Given() | Made() | Literal():
+                facts = plan.facts(operand)
+                fits = facts.dtype == buffer.dtype and len(facts.shape) == buffer.ndim
+                written = i in signature.written and isinstance(operand, Literal)
+                if fits and not buffer.strides and not written:
+                    continue
+        raise _Unplanned
+
+
+def _bytes(sizes: Sequence[prim.PrimExpr], dtype: DataType) -> prim.PrimExpr:
+    product: prim.PrimExpr = prim.IntImm.make(prim.INT64, dtype.itemsize)
+    for size in sizes:
+        product = product * size
+    return product
+
+
+def _is_zero(value: prim.PrimExpr) -> bool:
+    return isinstance(value, prim.IntImm) and value.value == 0
