@@ -150,7 +150,7 @@ class FunctionWriter:
     def overflowing(self, name: str, a: Value, b: Value) -> tuple[Value, Value]:
         """A sum, difference or product such as "sadd", and whether it wraps."""
         found = _folded(name[1:], a, b)
-        if found is not None and (name[0] == "s" or int(found.text) >= 0):
+        if found is not None and (name[0] == "s" or found.text[0] != "-"):
             return found, FALSE
         pair = f"{{{a.type}, i1}}"
         both = self.call(f"llvm.{name}.with.overflow.{suffix(a.type)}", pair, [a, b])
@@ -334,11 +334,24 @@ _FOLDED: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul,
 }  # fmt: skip
 
+# What leaves the first operand as it is.
+_NEUTRAL = {"add": "0", "sub": "0", "mul": "1"}
+
 
 def _folded(name: str, a: Value, b: Value) -> Value | None:
-    """The literal that an operation of indices gives: only literals tell where a tile lies."""
-    compute = _FOLDED.get(name.partition(" ")[0])
-    if compute is None or a.type not in ("i64", "i32") or a.text[0] == "%" or b.text[0] == "%":
+    """The literal, or the operand, that an operation of indices gives.
+
+    Only literals tell where a tile lies.
+    """
+    kind = name.partition(" ")[0]
+    compute = _FOLDED.get(kind)
+    if compute is None or a.type not in ("i64", "i32"):
+        return None
+    if b.text == _NEUTRAL[kind]:
+        return a
+    if a.text == _NEUTRAL[kind] and kind != "sub":
+        return b
+    if a.text[0] == "%" or b.text[0] == "%":
         return None
     x, y = int(a.text), int(b.text)
     if max(abs(x), abs(y)) >= _SMALL:

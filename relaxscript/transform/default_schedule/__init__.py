@@ -4,7 +4,8 @@ apply_default_schedule.py  the pass that asks one rule after the other.
 elementwise.py             loops over elements that depend on no others, by vectors.
 product.py                 products of matrices by tiles, and what follows them.
 tiled_product.py           products by tiles, for many rows.
-product_of_few_rows.py     products row by row.
+direct_product.py          small products, without copies.
+product_of_few_rows.py     products that read the second matrix once.
 rows.py                    reductions of rows, and what is before and behind them.
 row_nests.py               what a function over rows does: its nests, by the same loops.
 row_sweeps.py              the loops over one row.

@@ -66,6 +66,8 @@ def ceil(size: PrimExpr, by: int) -> PrimExpr:
     """The number of parts of some length that cover a size."""
     if isinstance(size, IntImm):
         return number(-(-size.value // by))
+    if by == 1:
+        return size
     return FloorDiv(size + number(by - 1), number(by))
 
 

@@ -36,6 +36,7 @@ from relaxscript.ir.walk import walk
 from relaxscript.transform.prim_func.lower_blocks import is_true
 from relaxscript.transform.prim_func.memory_access import has_noalias
 
+from .direct_product import direct_loops, is_low, is_small
 from .elementwise import results_by_vectors
 from .loop_nests import nest_of, nests_of_parts, parts_of
 from .loop_writing import with_memory
@@ -45,7 +46,7 @@ from .tiled_product import Product, tiled_loops
 
 __all__ = ["product"]
 
-# With fewer rows nothing is gained by copies, with fewer columns nothing by vectors.
+# With so few rows a matrix is best read once; with fewer columns nothing is gained by vectors.
 FEWEST = 4
 
 
@@ -124,11 +125,14 @@ def _cleared(stmt: Stmt) -> Buffer | None:
 
 
 def _loops(found: Product, processor: Processor) -> Stmt:
-    """The loops for as many rows as there are, by tiles where these are worth it."""
+    """The loops for as many rows as there are: few, by tiles of copies, or without copies."""
     rows, _, _ = found.sizes
+    if is_small(found):
+        return direct_loops(found, processor)
     if isinstance(rows, IntImm):
-        write = loops_of_few_rows if rows.value < FEWEST else tiled_loops
-        return write(found, processor)
+        if rows.value <= FEWEST:
+            return loops_of_few_rows(found, processor)
+        return (direct_loops if is_low(found) else tiled_loops)(found, processor)
     few, many = (write(found, processor) for write in (loops_of_few_rows, tiled_loops))
     return IfThenElse(rows < const(FEWEST, rows.dtype), few, many)
 

@@ -1,7 +1,10 @@
-"""Products with few rows: each element of B is read once, and nothing is copied.
+"""Products with few rows: the second matrix is read once, from its begin to its end.
 
-A row of the result is computed some vectors at a time, then one, then element by element. Each is
-the sum of fused products in the order of the axis.
+Some rows of B at a time are multiplied with elements of A and added to the result, which stays in
+the nearest cache. So memory is read in a few streams, as fast as it can be. What is left over of
+the steps follows one by one. Columns behind the last vector do as well.
+
+Each element is the sum of fused products in the order of the axis.
 """
 
 from __future__ import annotations
@@ -19,93 +22,109 @@ from relaxscript.ir.prim import (
     Var,
     const,
 )
-from relaxscript.ir.tir import Buffer, BufferStore, LetStmt, Stmt
+from relaxscript.ir.tir import BufferStore, LetStmt, Stmt
 
-from .loop_writing import fused, in_row, loop, number, with_memory
+from .loop_writing import fused, in_row, loop, loop_or_once, number
 from .processor import Processor
 from .tiled_product import Product
 
 __all__ = ["loops_of_few_rows"]
 
-# Vectors that are added up at once: half of the fewest registers.
-AT_ONCE = 8
+# Rows of B that are read at once: more streams would meet in the same places of a cache.
+STREAMS = 4
 
 
 def loops_of_few_rows(product: Product, processor: Processor) -> Stmt:
-    """The statement that computes a product row by row."""
+    """The statement that computes a product of few rows."""
     m, _, _ = product.sizes
-    rows = _Rows(product, processor.lanes(product.c.dtype.itemsize))
-    return with_memory(rows.sums, loop("i", m, rows.row))
+    lanes = processor.lanes(product.c.dtype.itemsize)
+    if isinstance(m, IntImm):
+        return _Rows(product, lanes, m.value).from_row(number(0))
+    return loop("i", m, _Rows(product, lanes, 1).from_row)
 
 
 class _Rows:
-    """The loops of one row after the other."""
+    """The loops of some rows of the result."""
 
-    def __init__(self, product: Product, lanes: int) -> None:
+    def __init__(self, product: Product, lanes: int, rows: int) -> None:
         self.product = product
         self.lanes = lanes
+        self.rows = rows
         self.dtype = product.c.dtype
         _, self.n, self.k = product.sizes
-        self.sums = Buffer("sums", (number(AT_ONCE), number(lanes)), self.dtype)
 
-    def row(self, i: Var) -> Stmt:
-        wide = AT_ONCE * self.lanes
-        many, left = _parts(self.n, wide)
-        some, few = _parts(left, self.lanes)
-        done = many * wide
-        parts = [
-            (many, lambda j: self.vectors(i, j * wide, AT_ONCE)),
-            (some, lambda j: self.vectors(i, done + j * self.lanes, 1)),
-            (few, lambda j: self.element(i, done + some * self.lanes + j)),
-        ]
-        none = [not (isinstance(count, IntImm) and count.value == 0) for count, _ in parts]
-        return in_row(*(loop("j", *part) for part, kept in zip(parts, none) if kept))
+    def from_row(self, i: PrimExpr) -> Stmt:
+        """The statement for as many rows as there are, from one on."""
+        many, left = _parts(self.k, STREAMS)
+        done = many * STREAMS
+        return _in_row(
+            self._columns(lambda at: self._clear(i, at)),
+            _unless_none("p", many, lambda p: self._steps(i, p * STREAMS, STREAMS)),
+            _unless_none("p", left, lambda p: self._steps(i, done + p, 1)),
+        )
 
-    def vectors(self, i: Var, first: PrimExpr, count: int) -> Stmt:
-        """So many vectors of a row of the result, from a column on."""
-        zero = Broadcast(const(0.0, self.dtype), self.lanes)
+    def _columns(self, body: Callable[[PrimExpr], Stmt]) -> Stmt | None:
+        """Statements for all columns: vectors of them, and the last ones."""
+        vectors, left = _parts(self.n, self.lanes)
+        done = vectors * self.lanes
         every = Ramp(number(0), number(1), self.lanes)
+        made = [
+            _unless_none("j", vectors, lambda j: body(every.replace(base=j * self.lanes))),
+            _unless_none("j", left, lambda j: body(done + j)),
+        ]
+        return _in_row(*made)
 
-        def columns(v: Var) -> PrimExpr:
-            return Ramp(first + v * self.lanes, number(1), self.lanes)
+    def _clear(self, i: PrimExpr, at: PrimExpr) -> Stmt:
+        zero: PrimExpr = const(0.0, self.dtype)
+        if at.dtype.lanes > 1:
+            zero = Broadcast(zero, at.dtype.lanes)
+        return in_row(*(self._store(i + r, at, zero) for r in range(self.rows)))
 
-        def step(p: Var) -> Stmt:
-            a = Var.make("a", self.dtype.with_lanes(self.lanes))
+    def _steps(self, i: PrimExpr, first: PrimExpr, count: int) -> Stmt:
+        """The products of so many steps, added to all columns."""
+        factors = [
+            [Var.make(f"a{r}{s}", self.dtype) for s in range(count)] for r in range(self.rows)
+        ]
+        made = self._columns(lambda at: self._products(i, first, at, factors))
+        assert made is not None
+        for r, row in enumerate(factors):
+            for s, factor in enumerate(row):
+                loaded = (*self.product.lead_a, i + r, first + s)
+                made = LetStmt(factor, BufferLoad(self.product.a, loaded), made)
+        return made
 
-            def added(v: Var) -> Stmt:
-                b = BufferLoad(self.product.b, (*self.product.lead_b, p, columns(v)))
-                total = fused(a, b, BufferLoad(self.sums, (v, every)))
-                return BufferStore(self.sums, total, (v, every))
+    def _products(
+        self, i: PrimExpr, first: PrimExpr, at: PrimExpr, factors: list[list[Var]]
+    ) -> Stmt:
+        lanes = at.dtype.lanes
+        dtype = self.dtype.with_lanes(lanes)
+        elements = [Var.make(f"b{s}", dtype) for s in range(len(factors[0]))]
+        stores = []
+        for r, row in enumerate(factors):
+            total: PrimExpr = BufferLoad(self.product.c, (*self.product.lead_c, i + r, at))
+            for factor, element in zip(row, elements, strict=True):
+                a = factor if lanes == 1 else Broadcast(factor, lanes)
+                total = fused(a, element, total)
+            stores.append(self._store(i + r, at, total))
+        made = in_row(*stores)
+        for s, element in reversed([*enumerate(elements)]):
+            loaded = (*self.product.lead_b, first + s, at)
+            made = LetStmt(element, BufferLoad(self.product.b, loaded), made)
+        return made
 
-            return LetStmt(a, Broadcast(self._of_a(i, p), self.lanes), self._each(count, added))
+    def _store(self, row: PrimExpr, columns: PrimExpr, value: PrimExpr) -> Stmt:
+        return BufferStore(self.product.c, value, (*self.product.lead_c, row, columns))
 
-        def put(v: Var) -> Stmt:
-            return self._store(i, columns(v), BufferLoad(self.sums, (v, every)))
 
-        clear = self._each(count, lambda v: BufferStore(self.sums, zero, (v, every)))
-        return in_row(clear, loop("p", self.k, step), self._each(count, put))
+def _in_row(*statements: Stmt | None) -> Stmt:
+    return in_row(*(s for s in statements if s is not None))
 
-    def element(self, i: Var, column: PrimExpr) -> Stmt:
-        """One element of the result."""
-        at = number(0), number(0)
 
-        def step(p: Var) -> Stmt:
-            b = BufferLoad(self.product.b, (*self.product.lead_b, p, column))
-            total = fused(self._of_a(i, p), b, BufferLoad(self.sums, at))
-            return BufferStore(self.sums, total, at)
-
-        clear = BufferStore(self.sums, const(0.0, self.dtype), at)
-        put = self._store(i, column, BufferLoad(self.sums, at))
-        return in_row(clear, loop("p", self.k, step), put)
-
-    def _each(self, count: int, body: Callable[[Var], Stmt]) -> Stmt:
-        return loop("v", count, body, unroll=True)
-
-    def _of_a(self, i: Var, p: Var) -> PrimExpr:
-        return BufferLoad(self.product.a, (*self.product.lead_a, i, p))
-
-    def _store(self, i: Var, columns: PrimExpr, value: PrimExpr) -> Stmt:
-        return BufferStore(self.product.c, value, (*self.product.lead_c, i, columns))
+def _unless_none(name: str, count: PrimExpr, body: Callable[[PrimExpr], Stmt]) -> Stmt | None:
+    """A loop, unless it is known to have no iteration."""
+    if isinstance(count, IntImm) and count.value == 0:
+        return None
+    return loop_or_once(name, count, body)
 
 
 def _parts(size: PrimExpr, by: int) -> tuple[PrimExpr, PrimExpr]:

@@ -55,3 +55,14 @@ def test_literals_that_are_small_do_not_wrap():
     assert asm.overflowing("umul", literal(6), literal(7))[0] == literal(42)
     assert asm.overflowing("usub", literal(6), literal(7))[1].text.startswith("%")
     assert asm.overflowing("smul", literal(1 << 40), literal(7))[1].text.startswith("%")
+
+
+def test_what_changes_nothing_is_not_written():
+    asm = FunctionWriter(FailureSites())
+    assert asm.operation("add nsw", X, literal(0)) == X
+    assert asm.operation("add nsw", literal(0), X) == X
+    assert asm.operation("mul", X, literal(1)) == X
+    assert asm.operation("sub", X, literal(0)) == X
+    assert asm.operation("sub", literal(0), X) != X
+    assert asm.overflowing("sadd", X, literal(0)) == (X, Value("i1", "false"))
+    assert asm.operation("fadd", Value("float", "%f"), Value("float", "0")).text != "%f"

@@ -15,12 +15,14 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS
 from relaxscript.transform import ApplyDefaultSchedule
-from relaxscript.transform.default_schedule import product
+from relaxscript.transform.default_schedule import direct_product, product
+from relaxscript.transform.default_schedule.direct_product import best_shape
 from relaxscript.transform.default_schedule.processor import Processor, this_processor
 from relaxscript_tests.transform.default_schedule.fused_programs import fused, only_prim_func
 
 # Tiles of 2 rows by 4 columns, so that small matrices have edges and several panels.
 SMALL = Processor(8, 7)
+AVX512 = Processor(64, 32)
 
 
 def by_tiles(mod: IRModule, processor: Processor = SMALL) -> IRModule:
@@ -32,6 +34,28 @@ def by_tiles(mod: IRModule, processor: Processor = SMALL) -> IRModule:
     made = ApplyDefaultSchedule(rule)(mod)
     assert made is not mod
     return made
+
+
+def assert_law(m, k, n, processor: Processor, part: str = "", rows: int = 5) -> IRModule:
+    """The scheduled module, whose code computes the bits of the evaluator, near the product.
+
+    All of its indices are proved. A size that is not known is `rows`, or 7 for steps.
+    """
+    head = f'a: R.Tensor(({m!r}, {k!r}), "float32"), '
+    head += f'b: R.Tensor(({k!r}, {n!r}), "float32")'
+    mod = by_tiles(fused(head, "y = R.matmul(a, b)"), processor)
+    func = only_prim_func(mod)
+    assert part in mod.script()
+    rows, steps = rows if m == "m" else m, 7 if k == "k" else k
+    a, b = matrices((rows, steps), (steps, n))
+    found, expected = np.full((rows, n), np.nan, "f4"), np.full((rows, n), np.nan, "f4")
+    kernel = compile_prim_funcs({"f": func})["f"]
+    kernel(a, b, found)
+    assert "icmp uge" not in kernel.llvm_ir or k == 0
+    evaluate(func, [a, b, expected])
+    assert found.tobytes() == expected.tobytes()
+    assert_close(found, a, b)
+    return mod
 
 
 def matrices(*shapes: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
@@ -76,10 +100,18 @@ def test_blocks_are_added_up_in_their_order(m: int, k: int, n: int):
     assert run("main", a, b).tobytes() == found.tobytes()
 
 
+@pytest.fixture
+def nothing_is_small(monkeypatch):
+    """All products are computed as large ones are."""
+    for name in ("NEAR", "NARROW", "LOW"):
+        monkeypatch.setattr(direct_product, name, 0)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
 def test_sizes_that_are_known_are_in_the_loops():
     head = 'a: R.Tensor((5, 6), "float32"), b: R.Tensor((6, 7), "float32")'
     mod = by_tiles(fused(head, "y = R.matmul(a, b)"))
-    assert "T.min" not in mod.script().split("tile", 1)[0]
+    assert "T.min" not in mod.script().split("with T.allocate([T.int64(2), T.int64(4)]", 1)[0]
     a, b = matrices((5, 6), (6, 7))
     for run in EXECUTORS.values():
         assert_close(run(mod)("main", a, b), a, b)
@@ -119,16 +151,64 @@ def test_a_product_for_each_batch_is_a_loop_over_them(first: str):
         assert_close(run(mod)("main", a, b), a, b)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3])
-@pytest.mark.parametrize("n", [4, 8, 16, 17, 37])
-def test_few_rows_are_computed_one_by_one(m: int, n: int):
-    head = f'a: R.Tensor(({m}, 6), "float32"), b: R.Tensor((6, {n}), "float32")'
-    mod = by_tiles(fused(head, "y = R.matmul(a, b)"))
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("first", ["2", "1", '"q"'])
+def test_a_large_product_for_each_batch_is_a_loop_over_them(first: str):
+    test_a_product_for_each_batch_is_a_loop_over_them(first)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("m", [5, 6, 7])
+@pytest.mark.parametrize("n", [4, 8, 9])
+@pytest.mark.parametrize("k", [6, 1])
+def test_edges_that_are_known_are_computed(m: int, n: int, k: int):
+    assert_law(m, k, n, SMALL, "panels")
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [4, 8, 17])
+@pytest.mark.parametrize("k", [6, 4, 3])
+def test_few_rows_are_computed_without_copies(m: int, n: int, k: int):
+    made = assert_law(m, k, n, SMALL)
+    assert "T.allocate" not in made.script()
+
+
+@pytest.mark.parametrize("processor", [SMALL, Processor(16, 16), Processor(32, 16), AVX512])
+@pytest.mark.parametrize("m", [1, 4, 7, "m"])
+@pytest.mark.parametrize(("k", "n"), [(5, 4), (9, 10), (16, 33), ("k", 8), (0, 5), (2, 64)])
+def test_small_products_are_computed_where_they_lie(m, k, n, processor: Processor):
+    made = assert_law(m, k, n, processor)
+    assert "panels" not in made.script()
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 5, 6, 11, 12, 13])
+def test_one_code_computes_any_number_of_rows_of_a_small_product(m: int):
+    assert_law("m", 6, 20, Processor(32, 16), rows=m)
+
+
+def test_a_row_is_the_sum_of_several_sums():
+    made = assert_law(1, 64, 8, Processor(32, 16))
+    assert "p * T.int64(4)" in made.script() or "p * 4" in made.script()
+
+
+def test_rows_below_a_tile_or_two_are_not_copied():
+    head = 'a: R.Tensor((7, 256), "float32"), b: R.Tensor((256, 256), "float32")'
+    mod = by_tiles(fused(head, "y = R.matmul(a, b)"), Processor(32, 16))
     assert "panels" not in mod.script()
-    a, b = matrices((m, 6), (6, n))
-    first, *others = [run(mod)("main", a, b) for run in EXECUTORS.values()]
-    assert_close(first, a, b)
-    assert all(first.tobytes() == other.tobytes() for other in others)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "lanes"), [(1, 64, 8), (8, 8, 8), (64, 64, 16), (1, 10, 8), (4096, 384, 8)]
+)
+@pytest.mark.parametrize("registers", [16, 32])
+def test_a_shape_fits_into_the_registers(m: int, n: int, lanes: int, registers: int):
+    rows, vectors, _ = best_shape(m, n, lanes, registers)
+    assert rows <= m
+    assert (vectors - 1) * lanes < n
+    assert rows * vectors + (vectors if rows > 1 else 0) < registers
+    busy = min(m * -(-n // lanes), 8)
+    assert rows * vectors >= busy or rows * vectors == m * -(-n // lanes)
 
 
 def test_a_tile_is_kept_in_registers():
