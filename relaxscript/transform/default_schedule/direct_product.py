@@ -4,8 +4,9 @@ A tile has some rows and some vectors of columns. How many is chosen for the siz
 Where a tile would go beyond the edge, it begins earlier: some elements are computed twice, with the
 same bits. So there is one piece of code for all tiles.
 
-Each element is the sum of fused products in the order of the axis. Where a tile has too few vectors
-to keep the processor busy, it is that of several such sums, each over every so many steps.
+Each element is the sum of fused products in the order of the axis. A tile may have too few vectors
+to keep the processor busy. Then its elements are sums of several such sums, each of every so many
+steps.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def direct_loops(product: Product, processor: Processor) -> Stmt:
     return IfThenElse(m < shape.rows, _DirectLoops(product, row).all_tiles(), many)
 
 
-class Shape(NamedTuple):
+class TileShape(NamedTuple):
     """The shape of a tile: so many rows of so many vectors of so many lanes."""
 
     rows: int
@@ -82,10 +83,10 @@ class Shape(NamedTuple):
     lanes: int
 
 
-def best_shape(m: int, n: int, lanes: int, registers: int) -> Shape:
+def best_shape(m: int, n: int, lanes: int, registers: int) -> TileShape:
     """The shape for which a processor with so many registers takes the least time."""
 
-    def cost(shape: Shape) -> tuple[float, int]:
+    def cost(shape: TileShape) -> tuple[float, int]:
         rows, vectors, _ = shape
         tiles = -(-m // rows) * -(-n // (vectors * lanes))
         # Two fused products or loads a cycle; each takes four cycles until its sum goes on.
@@ -95,20 +96,20 @@ def best_shape(m: int, n: int, lanes: int, registers: int) -> Shape:
     return min(_shapes(m, -(-n // lanes), lanes, registers), key=cost)
 
 
-def _shapes(m: int, vectors: int, lanes: int, registers: int) -> Iterator[Shape]:
+def _shapes(m: int, vectors: int, lanes: int, registers: int) -> Iterator[TileShape]:
     """The shapes whose sums, with a row of B and an element of A, fit into the registers.
 
     What is used by one row only need not be in a register.
     """
     for r, v in pairs(range(1, min(max(m, 1), registers) + 1), range(1, vectors + 1)):
         if r * v + (v if r > 1 else 0) + 1 <= registers:
-            yield Shape(r, v, lanes)
+            yield TileShape(r, v, lanes)
 
 
 class _DirectLoops:
     """The loops of one product, from the outside in."""
 
-    def __init__(self, product: Product, shape: Shape) -> None:
+    def __init__(self, product: Product, shape: TileShape) -> None:
         self.product = product
         self.shape = shape
         self.m, self.n, self.k = product.sizes

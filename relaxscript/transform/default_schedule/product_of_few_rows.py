@@ -1,6 +1,6 @@
 """Products with few rows: the second matrix is read once, from its begin to its end.
 
-Some rows of B at a time are multiplied with elements of A and added to the result, which stays in
+Some rows of B at a time are multiplied with elements of A and added to the result. That stays in
 the nearest cache. So memory is read in a few streams, as fast as it can be. What is left over of
 the steps follows one by one. Columns behind the last vector do as well.
 
