@@ -113,8 +113,17 @@ def build(
         lowered = lower()
         executable = _link(lowered, made_for)
     executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
-    executable.explainer = Explainer(made_for, lower, PassContext.current())
+    timed = partial(build_timed, module, made_for, relax_pipeline, tir_pipeline)
+    executable.explainer = Explainer(made_for, lower, timed, PassContext.current())
     return executable
+
+
+def build_timed(
+    module: IRModule, target: Target, relax_pipeline: PipelineLike, tir_pipeline: PipelineLike
+) -> Executable:
+    """The same program for a profile: native code that takes the times of what it calls."""
+    target = Target(target.kind, relax.Attrs({**target.attrs, "profile": 1}))
+    return build(module, target, None, relax_pipeline, tir_pipeline)
 
 
 def _lower(
@@ -309,7 +318,16 @@ def _link(module: IRModule, target: Target) -> Executable:
     kernels = _kernels(module, target)
     executable = codegen(module, kernels).link(_external(module))
     executable.entries = backend_for(target).entries(module, kernels)
+    executable.counters = _counters(kernels, target)
     return executable
+
+
+def _counters(kernels: Mapping[str, Kernel], target: Target) -> tuple[Any, ...]:
+    """The times that kernels take themselves, where they do."""
+    if "profile" not in target.attrs:
+        return ()
+    found = (getattr(kernel, "counters", None) for kernel in kernels.values())
+    return tuple(dict.fromkeys([each for each in found if each is not None]))
 
 
 def _external(module: IRModule) -> dict[str, Callable[..., Any]]:

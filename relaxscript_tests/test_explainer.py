@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import relaxscript as rx
@@ -242,3 +243,42 @@ def twice(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
     module = IRModule({"twice": from_source(text).with_attr("global_symbol", "twice")})
     (row,) = rx.build(module).explain().kernels
     assert (row.name, row.flops.value, row.calls) == ("twice", 64, 1)
+
+
+# ---------------------------------------------------------------- profiles
+
+
+def profiled(text: str, *args: object):
+    return rx.VirtualMachine(built(text)).profile("main", *args)
+
+
+def test_a_profile_tells_bytes_operations_and_lines_of_each_kernel():
+    x, w = np.ones((3, 64), "float32"), np.ones((64, 32), "float32")
+    rows = {row.name: row for row in profiled(MODEL, x, w).rows}
+    row = rows["fused_matmul_relu_exp"]
+    assert (row.moved, row.flops) == (3 * 256 + 8192 + 3 * 128, 3 * 4160)
+    assert row.roof > 0
+    assert [place.line for place in row.places] == [8, 9, 10]
+    assert rows["softmax"].flops == 5 * 3 * 32
+    assert rows["vm.builtin.alloc_tensor"].flops is None
+
+
+def test_a_profile_counts_each_size_of_a_kernel_by_itself():
+    text = """
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    n, m = T.int64(), T.int64()
+    return R.exp(x), R.exp(y)
+"""
+    report = profiled(text, np.ones(3, "float32"), np.ones(5, "float32"))
+    (row,) = [row for row in report.rows if row.name == "exp"]
+    assert (row.count, row.flops, row.moved) == (2, 8, 64)
+
+
+def test_a_program_that_was_written_by_hand_has_a_profile_of_times():
+    builder = ExecBuilder()
+    with builder.function("main", 1):
+        builder.emit_call("vm.builtin.copy", [builder.r(0)], builder.r(1))
+        builder.emit_ret(builder.r(1))
+    (row,) = rx.VirtualMachine(builder.get()).profile("main", np.ones(3)).rows
+    assert (row.name, row.count, row.flops) == ("vm.builtin.copy", 1, None)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.arith import YES, prove, simplify
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import (
     INT64,
     LE,
@@ -28,7 +29,7 @@ from relaxscript.ir.prim import (
     cast,
     const,
 )
-from relaxscript.ir.relax import Op
+from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.ir.tir import (
     Allocate,
@@ -72,14 +73,14 @@ class KernelFacts(NamedTuple):
     flops: PrimExpr
 
 
-def kernel_facts(func: PrimFunc) -> KernelFacts:
-    """The facts of a PrimFunc.
+def kernel_facts(func: PrimFunc, module: IRModule | None = None) -> KernelFacts:
+    """The facts of a PrimFunc, and of those of `module` that it calls.
 
     A parameter counts whole, unless fewer of its elements are loaded or stored than it has. Loops
     with bounds that loops around them decide, count as often as they run at most. A `while` counts
-    once.
+    once. So does a function that is not in the module.
     """
-    reading = _Reading(func)
+    reading = _Reading(func, module)
     reading.statement(func.body, _ONE)
     read, written = reading.traffic()
     flops = simplify(reading.flops)
@@ -101,10 +102,13 @@ def reduced_axes(func: PrimFunc) -> list[tuple[str, int]]:
 class _Reading:
     """One walk through a function, which counts loads, stores and operations."""
 
-    def __init__(self, func: PrimFunc) -> None:
+    def __init__(self, func: PrimFunc, module: IRModule | None) -> None:
         self.func = func
+        self.module = module
         self.flops: PrimExpr = _ZERO
         self.params = {buffer.data: buffer for buffer in func.buffer_map.values()}
+        # The first buffer over each pointer, which tells what a function is given.
+        self.memory = dict(self.params)
         self.loads: dict[Var, PrimExpr] = {}
         self.stores: dict[Var, PrimExpr] = {}
         # The largest value of each loop's variable, and the buffers that reductions begin.
@@ -113,18 +117,24 @@ class _Reading:
 
     def traffic(self) -> tuple[PrimExpr, PrimExpr]:
         """The bytes that are read and written."""
-        fresh = {buffer.data for buffer in overwritten_buffers(self.func)} | self.begun
+        fresh = self.fresh()
         old = {var: count for var, count in self.loads.items() if var not in fresh}
         return self._bytes(old), self._bytes(self.stores)
 
+    def fresh(self) -> set[Var]:
+        """The buffers of which nothing is read that was there before."""
+        return {buffer.data for buffer in overwritten_buffers(self.func)} | self.begun
+
     def _bytes(self, counts: Mapping[Var, PrimExpr]) -> PrimExpr:
-        total: PrimExpr = _ZERO
-        for var, count in counts.items():
-            buffer = self.params.get(var)
-            if buffer is not None:
-                elements = _fewer(simplify(count), _elements(buffer))
-                total = total + elements * const(buffer.dtype.itemsize, INT64)
-        return total
+        return _sum(self._bytes_of(var, count) for var, count in counts.items())
+
+    def _bytes_of(self, var: Var, count: PrimExpr) -> PrimExpr:
+        """The bytes of so many accesses of a parameter; none of what is no parameter."""
+        buffer = self.params.get(var)
+        if buffer is None:
+            return _ZERO
+        elements = _fewer(simplify(count), _elements(buffer))
+        return elements * const(buffer.dtype.itemsize, INT64)
 
     # ------------------------------------------------------------ statements
 
@@ -147,7 +157,10 @@ class _Reading:
             case While(condition=condition, body=body):
                 self._add(condition, times)
                 self.statement(body, times)
-            case Allocate(body=body) | AllocateConst(body=body) | DeclBuffer(body=body):
+            case DeclBuffer(buffer=buffer, body=body):
+                self.memory.setdefault(buffer.data, buffer)
+                self.statement(body, times)
+            case Allocate(body=body) | AllocateConst(body=body):
                 self.statement(body, times)
             case _:
                 for part in parts_of_tir(stmt):
@@ -159,6 +172,7 @@ class _Reading:
     def _block(self, block: Block, values: Sequence[PrimExpr], times: PrimExpr) -> None:
         for axis, value in zip(block.iter_vars, values):
             self.largest[axis.var] = self._most(value)
+        self.memory |= {buffer.data: buffer for buffer in block.alloc_buffers}
         if block.init is not None:
             self.begun |= {n.buffer.data for n in walk(block.init) if isinstance(n, BufferStore)}
         self.statement(block.body, times)
@@ -215,6 +229,9 @@ class _Reading:
                 if isinstance(e, Reduce):
                     counts[id(e)] = self._reduction(e, times)
                     continue
+                if isinstance(e, Call) and isinstance(e.op, GlobalVar):
+                    counts[id(e)] = self._of_function(e, e.op, times)
+                    continue
                 stack.append((e, True))
                 stack += [(part, False) for part in parts]
         return counts[id(root)]
@@ -227,6 +244,32 @@ class _Reading:
             self.largest[axis.var] = self._most(extent) - _ONE
         inner = [self._operations(part, times * steps) for part in (*e.source, *e.combiner.result)]
         return _sum(inner) * steps
+
+    def _of_function(self, e: Call, gvar: GlobalVar, times: PrimExpr) -> PrimExpr:
+        """The operations of a function of the module; what it loads and stores is counted."""
+        name, module = gvar.name_hint, self.module
+        callee = module[name] if module is not None and name in module else None
+        if not isinstance(callee, PrimFunc) or callee is self.func:
+            return _ONE
+        inner = _Reading(callee, module)
+        inner.statement(callee.body, _ONE)
+        sizes: dict[Var, PrimExpr] = {}
+        for param, arg in zip(callee.params, e.args):
+            buffer, given = callee.buffer_map.get(param), None
+            if buffer is None:
+                sizes[param] = cast(arg, param.dtype)
+            elif isinstance(arg, Var) and (given := self.memory.get(arg)) is not None:
+                pairs = zip(buffer.shape, given.shape)
+                sizes |= {own: cast(size, own.dtype) for own, size in pairs if isinstance(own, Var)}
+        for param, arg in zip(callee.params, e.args):
+            buffer = callee.buffer_map.get(param)
+            if buffer is not None and isinstance(arg, Var):
+                for found, counts in ((inner.loads, self.loads), (inner.stores, self.stores)):
+                    if buffer.data in found:
+                        count = substitute(found[buffer.data], sizes)
+                        counts[arg] = counts.get(arg, _ZERO) + count * times
+                self.begun |= {arg} if buffer.data in inner.fresh() else set()
+        return substitute(inner.flops, sizes)
 
     def _parts(self, e: PrimExpr) -> list[PrimExpr]:
         match e:

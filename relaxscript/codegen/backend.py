@@ -27,6 +27,8 @@ __tracebackhide__ = is_user_error
 # Options that name another computer or its parts; code is always made for the one that runs it.
 _ELSEWHERE = frozenset({"mcpu", "mtriple", "mattr", "num-cores", "device", "keys", "jit", "mabi"})
 
+_SWITCHES = ("check", "zero-memory", "profile")
+
 _Kernels = Callable[[Mapping[str, PrimFunc], IRModule, Target], dict[str, Kernel]]
 _Entries = Callable[[IRModule, Mapping[str, Kernel]], Mapping[str, Any]]
 
@@ -113,10 +115,10 @@ def _llvm_options(target: Target) -> dict[str, Any]:
     for name, value in target.attrs.items():
         if name == "opt-level":
             options["level"] = _level(value)
-        elif name in ("check", "zero-memory"):
+        elif name in _SWITCHES:
             options[name.replace("-", "_")] = _switch(name, value)
         elif name not in _ELSEWHERE:
-            known = ["check", "opt-level", "zero-memory", *sorted(_ELSEWHERE)]
+            known = ["opt-level", *_SWITCHES, *sorted(_ELSEWHERE)]
             raise unknown_name("option of the target", name, known)
     return options
 

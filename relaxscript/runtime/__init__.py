@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         VMFunction,
     )
     from .debug.benchmark import BenchmarkResult
-    from .debug.profiler import Report
+    from .debug.report import Report
     from .debug.stepper import Stepper
     from .devices import (
         cuda,
@@ -209,7 +209,7 @@ _HOME = {
         "register_global_func",
         "remove_global_func",
     ),
-    "debug.profiler": ("Report",),
+    "debug.report": ("Report",),
     "debug.stepper": ("Stepper",),
     "values": (
         "Closure",

@@ -14,6 +14,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+from relaxscript.errors import Span
+
 from .argument_guard import Test, quick_test
 from .builtins import BUILTINS, INVOKE_CLOSURE
 from .bytecode import (
@@ -68,7 +70,8 @@ MATCH = 8  # dst must match fn, None being the empty tuple where that is wanted
 BLOCK = 9  # to the step that fn[0](registers) gives: a row of operators, see `superinstructions.py`
 
 Step = tuple[int, int, Any, Any, int]
-Instrument = Callable[[str, Callable[..., Any]], Callable[..., Any]]  # wraps a function by name
+# Wraps a function by its name and the place of the call.
+Instrument = Callable[[str, Callable[..., Any], Span | None], Callable[..., Any]]
 
 UNIT = TupleCheck(())
 
@@ -213,19 +216,19 @@ class _Decoder:
         dst = at.dst
         if dst == SpecialReg.VOID_ARG:
             dst = self.code.void = self.extra("void")
-        op, fn = self.target(at.func, dst == self.code.void, at.proved)
+        op, fn = self.target(at, dst == self.code.void)
         if (on_arrays := getattr(fn, "on_arrays", None)) is not None and registers:
             self.on_arrays[len(self.steps)] = on_arrays, tuple(registers)
         self.steps.append((op, dst, fn, get, pc))
         if at.result is not None and not (at.dst == SpecialReg.VOID_ARG and at.result == UNIT):
             self.steps.append((MATCH, dst, at.result, None, pc))
 
-    def target(self, index: int, into: bool, proved: tuple[int, ...]) -> tuple[int, Any]:
-        """The way to call function number `index`; `into` says that nobody wants its result."""
-        callee = self.functions[index]
+    def target(self, at: Call, into: bool) -> tuple[int, Any]:
+        """The way to call the function of a call; `into` says that nobody wants its result."""
+        callee = self.functions[at.func]
         if callee.kind is VMFuncKind.VM_FUNC:
-            return CALL_BYTECODE, (index, proved)
-        name = callee.name
+            return CALL_BYTECODE, (at.func, at.proved)
+        name, span = callee.name, at.span
         wrap = self.instrument
         if name == INVOKE_CLOSURE:
             return CALL_VALUE, None
@@ -233,10 +236,10 @@ class _Decoder:
         found = self.externals.get(name) or self.builtins.get(name)
         if found is None:
             late = _RegisteredDestinationFunction(name) if into else _RegisteredFunction(name)
-            return (CALL_UNTRUSTED, wrap(name, late)) if wrap else (CALL_GLOBAL, name)
+            return (CALL_UNTRUSTED, wrap(name, late, span)) if wrap else (CALL_GLOBAL, name)
         if isinstance(found, PackedFunc):
             found = found.function
-        return CALL if trusted else CALL_UNTRUSTED, wrap(name, found) if wrap else found
+        return CALL if trusted else CALL_UNTRUSTED, wrap(name, found, span) if wrap else found
 
     def register(self, arg: Arg, pc: int) -> int:
         """The register in which an argument is found."""

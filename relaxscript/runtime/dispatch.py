@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import InternalError, VMError
+from relaxscript.errors import InternalError, Span, VMError
 from relaxscript.errors.exceptions import is_user_error
 
 from .arrays import as_ndarray, has_ndarray
@@ -39,6 +39,7 @@ from .decode import (
     RET,
     UNIT,
     DecodedFunction,
+    Instrument,
     decode,
 )
 from .error_context import add_context, depth_error, error_of_callee
@@ -94,6 +95,8 @@ class Dispatcher:
         self.call_depth_limit = CALL_DEPTH_LIMIT
         self._codes: list[DecodedFunction | None] = [None] * len(executable.functions)
         self._instrument: Callable[..., Any] | None = None
+        # What wraps every function that is called, where a profile is taken.
+        self._profile: Instrument | None = None
         self._builtins: Mapping[str, Callable[..., Any]] = BUILTINS
 
     def _closure(self, index: int) -> VMClosure:
@@ -171,7 +174,9 @@ class Dispatcher:
         codes = self._codes  # another list when the instrument is another: see `set_instrument`
         found = codes[index]
         if found is None:
-            wrap = self._instrument_function if self._instrument is not None else None
+            wrap = self._profile
+            if self._instrument is not None:
+                wrap = self._instrument_function
             code = DecodedFunction(self.executable, index)
             found = decode(code, self._closure, wrap, self._builtins)
             codes[index] = found
@@ -304,6 +309,8 @@ class Dispatcher:
             case PackedFunc(name=name, function=function):
                 if self._instrument is not None:
                     function = self._instrument_function(name, function)
+                elif self._profile is not None:
+                    function = self._profile(name, function, None)
                 value = call_packed(name, function, args)
                 if into and value is not None:
                     require_written(name, value, args)
@@ -328,7 +335,9 @@ class Dispatcher:
         match(value, check, heap, f"the result of `{name}`", regs, code.origins)
         return value
 
-    def _instrument_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _instrument_function(
+        self, name: str, function: Callable[..., Any], span: Span | None = None
+    ) -> Callable[..., Any]:
         instrument = self._instrument
         return function if instrument is None else instrument_function(instrument, name, function)
 

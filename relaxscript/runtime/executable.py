@@ -38,6 +38,7 @@ from .values import kind_of
 
 if TYPE_CHECKING:
     from .debug.explanation import Explanation
+    from .debug.profiler import CallTimes, ExplainsKernels
     from .machine import VirtualMachine
 
 __all__ = ["ExecBuilder", "Executable", "Module", "VMExecutable"]
@@ -49,12 +50,14 @@ class Executable:
     `externals` maps names of packed functions to the callables that this program means by them
     (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
     what the compiler made it of, None for one that was written by hand. `made_of` describes the
-    externals that code generation made. `explainer` tells of a function's kernels, for given sizes.
+    externals that code generation made. `explainer` tells of its kernels. `counters` hold times
+    that kernels take themselves, in programs that were built for that.
     """
 
     origin: Any = None
     made_of: Mapping[str, Any] = {}
-    explainer: Callable[[str | None, Mapping[str, Any]], Explanation] | None = None
+    explainer: ExplainsKernels | None = None
+    counters: tuple[CallTimes, ...] = ()
     # What makes built-in functions of closures, by the names of their functions.
     entries: Mapping[str, Any] = MappingProxyType({})
 
@@ -84,6 +87,7 @@ class Executable:
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
         linked.origin, linked.explainer = self.origin, self.explainer
         linked.entries = self.entries
+        linked.counters = self.counters
         linked.made_of = {
             name: made for name, made in self.made_of.items() if name not in externals
         }

@@ -137,3 +137,30 @@ def test_the_axes_of_a_reduction_are_those_of_its_operands(value, axes):
     made = LegalizeOps()(mod)
     name = "exp" if "exp" in value else "sum"
     assert reduced_axes(made[name]) == axes
+
+
+CALLS = """
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def twice(A: T.Buffer(("k",), "float32"), B: T.Buffer(("k",), "float32")):
+        k = T.int64()
+        for i in range(k):
+            B[i] = A[i] * T.float32(2)
+
+    @T.prim_func
+    def f(A: T.Buffer(("n",), "float32"), B: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        C = T.alloc_buffer((n,), "float32")
+        M.twice(A.data, C.data)
+        M.twice(C.data, B.data)
+"""
+
+
+def test_what_a_function_calls_counts_as_its_own():
+    module = from_source(CALLS)
+    assert said(kernel_facts(module["f"], module)) == ("n * 4", "n * 4", "n * 2")
+
+
+def test_a_function_that_is_not_there_counts_once():
+    assert said(kernel_facts(from_source(CALLS)["f"]))[2] == "2"

@@ -158,6 +158,9 @@ EXPLAINED = {
     "VirtualMachine.step: ours alone": "runs step by step",
     "Report.__init__: ours alone": "a report is data that can be made by hand",
     "Report.chrome_trace: ours alone": "a picture of where the time goes",
+    "Report.html: ours alone": "notebooks show it",
+    "Report.svg: ours alone": "a picture of the source lines with their times",
+    "VMExecutable.counters: ours alone": "code that takes its times itself, for a profile",
 }
 
 # Packed functions under `vm.builtin` and `relax.run`, those left out that work on caches and states

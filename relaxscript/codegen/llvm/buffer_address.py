@@ -16,12 +16,14 @@ __all__ = ["BufferAddress", "CodegenOptions"]
 class CodegenOptions:
     """The options of generated code: `check`s of indices, and the `level` of LLVM's optimisation.
 
-    With `zero_memory`, new memory begins as zeros.
+    With `zero_memory`, new memory begins as zeros. With `profile`, code takes the times of the
+    PrimFuncs that it calls.
     """
 
     check: bool = True
     level: int = 3
     zero_memory: bool = False
+    profile: bool = False
 
 
 @dataclass(frozen=True)

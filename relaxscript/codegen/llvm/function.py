@@ -27,6 +27,7 @@ from relaxscript.semantics.prim_func_abi import (
 
 from .buffer_address import BufferAddress, CodegenOptions
 from .context import EmissionRules, FunctionContext
+from .counters import begin_timing, end_timing
 from .elements import emit_load, i64, size_of, strides_of
 from .expression import emit
 from .external import emit_external
@@ -215,7 +216,10 @@ def emit_function_call(cx: FunctionContext, e: prim.Call, function: GlobalVar) -
     asm = cx.asm
     store_detail(cx, RESULT, i64(cx, 0))
     text = ", ".join(map(str, [*passed, *numbers, *sizes]))
+    start = begin_timing(asm) if cx.options.profile else None
     status = asm.value("i32", f"call i32 @{symbol}({text})")
+    if start is not None:
+        end_timing(asm, start, function, e.span)
     failed, ahead = asm.name(), asm.name()
     asm.branch(asm.compare("icmp ne", status, asm.number("i32", 0)), failed, ahead)
     asm.begin(failed)

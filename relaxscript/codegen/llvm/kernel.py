@@ -31,6 +31,7 @@ from relaxscript.transform.default_schedule.apply_default_schedule import SCHEDU
 
 from .buffer_address import CodegenOptions
 from .call_stub import fast_call
+from .counters import SYMBOL, CallCounters
 from .engine import AS_WRITTEN, Code, assembly_text, compile_text, optimised_text
 from .external import PackedCallback
 from .function import RESULT, RETURNED, ModuleText
@@ -124,7 +125,7 @@ def _kernel(
 
 
 def _options(given: Mapping[str, Any]) -> CodegenOptions:
-    known = {"check": bool, "level": int, "zero_memory": bool}
+    known = {"check": bool, "level": int, "zero_memory": bool, "profile": bool}
     for key, value in given.items():
         if key not in known:
             near = nearest(key, known)
@@ -155,7 +156,7 @@ class KernelSource(NamedTuple):
     func: tir.PrimFunc
     llvm_ir: str
     explanations: Sequence[Explain]
-    hooks: Mapping[str, PackedCallback]
+    hooks: Mapping[str, PackedCallback | CallCounters]
 
 
 class Kernel:
@@ -185,6 +186,12 @@ class Kernel:
     def source(self) -> KernelSource:
         """The source of the code."""
         return self._make_source()
+
+    @property
+    def counters(self) -> CallCounters | None:
+        """The times of what the code calls, None where it takes none."""
+        found = self.source.hooks.get(SYMBOL)
+        return found if isinstance(found, CallCounters) else None
 
     @property
     def func(self) -> tir.PrimFunc:

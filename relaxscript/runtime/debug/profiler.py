@@ -2,145 +2,193 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from relaxscript.errors import VMError
+from relaxscript.errors import Span
 from relaxscript.runtime.values import kind_of
 
-__all__ = ["Event", "Recorder", "Report", "Row"]
+from .report import Event, Report, Row, SourceLine, SourcePlace
+
+if TYPE_CHECKING:
+    from relaxscript.runtime.executable import Executable
+
+    from .explanation import Explanation
+
+__all__ = ["Amounts", "CallTimes", "ExplainsKernels", "Recorder"]
+
+# The bytes and operations of a call, and the least seconds for them; None for what is not known.
+Amounts = tuple[int | None, int | None, float | None]
+_UNKNOWN: Amounts = (None, None, None)
+
+
+class CallTimes(Protocol):
+    """Times that the code of kernels takes itself, of the kernels that it calls."""
+
+    def begin(self) -> None:
+        """Forget what was taken so far."""
+
+    def count(self) -> int:
+        """The number of calls that were taken."""
+
+    def taken(self) -> Iterable[tuple[str, Span | None, float, float]]:
+        """The calls: name, place, when each began by `time.perf_counter`, and its seconds."""
+
+
+class ExplainsKernels(Protocol):
+    """The compiler's knowledge of a program, which the machine asks for."""
+
+    def __call__(self, func_name: str | None, dims: Mapping[str, Any]) -> Explanation:
+        """The explanation of what a function calls, or of all."""
+
+    def counted(self) -> Executable | None:
+        """The program with code that takes times; None where no kernel calls another."""
+
+    def amounts(
+        self, func_name: str, args: Sequence[Any]
+    ) -> Callable[[str, Span | None, Any], Amounts]:
+        """A function that says what is known of the calls in one call of a function."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One packed function: how often it ran and for how many seconds in all."""
+class _Call:
+    """An event, with its place in the source and its arguments; None where those are not known.
 
-    name: str
-    count: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One call: when it began, in seconds since the report's beginning, and how long it took.
-
-    `thread` numbers the threads in the order in which they were seen; `arguments` are described.
+    `inner` are the numbers of the first call in it that code took the time of, and the next after.
     """
 
-    name: str
-    start: float
-    seconds: float
-    thread: int = 0
-    arguments: tuple[str, ...] = ()
-
-
-class Report:
-    """The packed functions of one call, the longest first, and the seconds of the whole call.
-
-    `events` are all calls one by one, the whole one first and the others as they ended.
-    """
-
-    def __init__(
-        self, rows: list[Row], seconds: float, result: Any = None, events: Sequence[Event] = ()
-    ) -> None:
-        self.rows = tuple(sorted(rows, key=lambda row: (-row.seconds, row.name)))
-        self.seconds = seconds
-        self.result = result
-        self.events = tuple(events)
-
-    def table(self) -> str:
-        """The report as lines of text."""
-        lines = [f"{'function':<32}{'count':>8}{'time (us)':>14}{'percent':>9}"]
-        for row in self.rows:
-            share = 100 * row.seconds / self.seconds if self.seconds else 0.0
-            lines.append(f"{row.name:<32}{row.count:>8}{row.seconds * 1e6:>14.2f}{share:>9.1f}")
-        return "\n".join([*lines, f"{'total':<40}{self.seconds * 1e6:>14.2f}"])
-
-    def csv(self) -> str:
-        """The rows as comma-separated values with a header."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["name", "count", "seconds"])
-        writer.writerows([row.name, row.count, row.seconds] for row in self.rows)
-        return out.getvalue()
-
-    def json(self) -> str:
-        """The report without the result as a JSON object, which `from_json` takes back."""
-        rows, events = map(asdict, self.rows), map(asdict, self.events)
-        return json.dumps({"seconds": self.seconds, "rows": [*rows], "events": [*events]})
-
-    @classmethod
-    def from_json(cls, text: str) -> Report:
-        """The report that `json` wrote. Raises `VMError` (RX0608) for any other text."""
-        try:
-            found = json.loads(text)
-            rows = [Row(**row) for row in found["rows"]]
-            events = [
-                Event(**{**event, "arguments": tuple(event["arguments"])})
-                for event in found.get("events", ())
-            ]
-            return cls(rows, float(found["seconds"]), None, events)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise VMError(f"this is no report as JSON ({reason})", code="RX0608") from error
-
-    def chrome_trace(self) -> str:
-        """The events in the Trace Event Format, which `chrome://tracing` and Perfetto show."""
-        made = [
-            {
-                "name": event.name, "cat": "relaxscript", "ph": "X", "pid": 0, "tid": event.thread,
-                "ts": event.start * 1e6, "dur": event.seconds * 1e6,
-                "args": {str(number): said for number, said in enumerate(event.arguments)},
-            }
-            for event in self.events
-        ]  # fmt: skip
-        return json.dumps({"traceEvents": made, "displayTimeUnit": "ns"})
-
-    def __str__(self) -> str:
-        return self.table()
+    event: Event
+    span: Span | None
+    args: tuple[Any, ...] | None
+    inner: tuple[tuple[int, int], ...] = ()
 
 
 class Recorder:
-    """An instrument that takes the time of every packed call."""
+    """Takes the time of every call of a packed function or kernel.
 
-    def __init__(self) -> None:
+    `amounts(name, span, args)` says what is known of a call with these arguments. They are None for
+    a call of which `inner` took the time.
+    """
+
+    def __init__(
+        self, amounts: Callable[[str, Span | None, Any], Amounts] | None = None,
+        inner: Sequence[CallTimes] = (),
+    ) -> None:  # fmt: skip
         self.began = 0.0
-        # What has begun and not ended yet, for each thread: when, and with which arguments.
-        self.started: dict[int, list[tuple[float, tuple[str, ...]]]] = {}
-        self.events: list[Event] = []
+        self.threads: dict[int, int] = {}
+        self.calls: list[_Call] = []
+        self._amounts = amounts
+        self._inner = tuple(inner)
 
-    def __call__(self, function: Any, name: str, before: bool, result: Any, *args: Any) -> None:
-        now = time.perf_counter()
-        thread = threading.get_ident()
-        if before:
+    def wrap(
+        self, name: str, function: Callable[..., Any], span: Span | None = None
+    ) -> Callable[..., Any]:
+        """`function`, of which each call is recorded; one that fails leaves no trace."""
+
+        def call(*args: Any) -> Any:
             described = tuple(kind_of(arg) for arg in args)
-            self.started.setdefault(thread, []).append((time.perf_counter(), described))
-            return
-        start, described = self.started[thread].pop()
-        self.events.append(
-            Event(name, start - self.began, now - start, self._number(thread), described)
-        )
+            sizes = tuple([_size(arg) for arg in args])
+            before = [inner.count() for inner in self._inner]
+            start = time.perf_counter()
+            result = function(*args)
+            seconds = time.perf_counter() - start
+            numbers = tuple([(n, inner.count()) for n, inner in zip(before, self._inner)])
+            thread = self._number(threading.get_ident())
+            event = Event(name, start - self.began, seconds, thread, described, _places(span))
+            self.calls.append(_Call(event, span, sizes, numbers))
+            return result
+
+        return call
 
     def _number(self, thread: int) -> int:
-        return list(self.started).index(thread)
+        return self.threads.setdefault(thread, len(self.threads))
 
     def run(self, name: str, call: Callable[[], Any]) -> Report:
-        """Time `call` of the function `name`, during which this instrument is asked."""
-        self.started[threading.get_ident()] = []
+        """Time `call` of the function `name`, in which functions are those of `wrap`."""
+        self._number(threading.get_ident())
         kind_of(np.empty(0))  # numpy imports what that needs now, and not while the time runs
+        for inner in self._inner:
+            inner.begin()
         self.began = time.perf_counter()
         result = call()
         seconds = time.perf_counter() - self.began
-        counts: dict[str, list[float]] = {}
-        for event in self.events:
-            counts.setdefault(event.name, []).append(event.seconds)
-        rows = [Row(packed, len(times), sum(times)) for packed, times in counts.items()]
-        return Report(rows, seconds, result, [Event(name, 0.0, seconds), *self.events])
+        inner_calls = [*self._inner_calls()]
+        # What calls others is no row: its time is theirs. An event of it stays in the trace.
+        timed = [call for call in self.calls if not any(b > a for a, b in call.inner)]
+        timed += inner_calls
+        calls = (*self.calls, *inner_calls)
+        events = [Event(name, 0.0, seconds), *(found.event for found in calls)]
+        return Report(self._rows(timed), seconds, result, events, _source_lines(timed))
+
+    def _inner_calls(self) -> Iterator[_Call]:
+        for place, inner in enumerate(self._inner):
+            taken = [*inner.taken()]
+            for call in self.calls:
+                # Clocks agree to parts of a microsecond: what is inside is put inside.
+                low, thread = call.event.start, call.event.thread
+                high = low + call.event.seconds
+                for name, span, began, seconds in taken[slice(*call.inner[place])]:
+                    start = min(max(began - self.began, low), high)
+                    length = min(seconds, high - start)
+                    event = Event(name, start, length, thread, (), _places(span))
+                    yield _Call(event, span, None)
+
+    def _rows(self, calls: Iterable[_Call]) -> list[Row]:
+        rows: dict[str, Row] = {}
+        for call in calls:
+            name, seconds = call.event.name, call.event.seconds
+            known = _UNKNOWN
+            if self._amounts is not None:
+                known = self._amounts(name, call.span, call.args)
+            row = rows.get(name)
+            if row is None:
+                rows[name] = Row(name, 1, seconds, *known, call.event.places)
+                continue
+            moved, flops, roof = map(_plus, (row.moved, row.flops, row.roof), known)
+            rows[name] = replace(
+                row, count=row.count + 1, seconds=row.seconds + seconds, moved=moved, flops=flops,
+                roof=roof, places=tuple(dict.fromkeys([*row.places, *call.event.places])),
+            )  # fmt: skip
+        return [*rows.values()]
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else a + b
+
+
+def _size(arg: Any) -> Any:
+    """The shape of an array, or a number: what decides about bytes and operations."""
+    if isinstance(arg, np.ndarray):
+        return arg.shape
+    return arg if type(arg) is int else None
+
+
+def _places(span: Span | None) -> tuple[SourcePlace, ...]:
+    if span is None:
+        return ()
+    made = [SourcePlace(one.filename, one.line, one.source.cell) for one in span.spans]
+    return tuple(dict.fromkeys(made))
+
+
+def _source_lines(calls: Iterable[_Call]) -> list[SourceLine]:
+    """The lines of the source from the first to the last of each text, with their seconds."""
+    seconds: dict[SourcePlace, float] = {}
+    sources: dict[tuple[str, int | None], Any] = {}
+    for call in calls:
+        for place in call.event.places:
+            part = call.event.seconds / len(call.event.places)
+            seconds[place] = seconds.get(place, 0.0) + part
+        for span in call.span.spans if call.span is not None else ():
+            sources[span.filename, span.source.cell] = span.source
+    lines = []
+    for (file, cell), source in sources.items():
+        known = [place.line for place in seconds if (place.file, place.cell) == (file, cell)]
+        for number in range(min(known), max(known) + 1):
+            place = SourcePlace(file, number, cell)
+            lines.append(SourceLine(place, source.line(number), seconds.get(place, 0.0)))
+    return lines

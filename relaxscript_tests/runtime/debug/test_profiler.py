@@ -8,10 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from relaxscript.errors import VMError
+from relaxscript.errors import SequentialSpan, Source
 from relaxscript.runtime import dispatch, register_func
 from relaxscript.runtime.debug import profiler
-from relaxscript.runtime.debug.profiler import Event, Recorder, Report, Row
+from relaxscript.runtime.debug.profiler import Recorder
 from relaxscript_tests.runtime.programs import calling, machine
 
 
@@ -55,19 +55,6 @@ def test_every_machine_profiles():
     assert machine(calling("test.add", 2)).profile("main", 1, 2).result == 3
 
 
-def test_a_report_is_written_in_three_forms():
-    report = Report([Row("a", 1, 1e-6), Row("b", 2, 3e-6)], 8e-6)
-    assert [line.split() for line in report.table().splitlines()] == [
-        ["function", "count", "time", "(us)", "percent"],
-        ["b", "2", "3.00", "37.5"],
-        ["a", "1", "1.00", "12.5"],
-        ["total", "8.00"],
-    ]
-    assert str(report) == report.table()
-    assert report.csv() == "name,count,seconds\nb,2,3e-06\na,1,1e-06\n"
-    assert json.loads(report.json())["rows"][0] == {"name": "b", "count": 2, "seconds": 3e-06}
-
-
 def test_a_trace_has_the_whole_call_and_in_it_every_other_with_its_arguments():
     def main(ib):
         with ib.function("main", 1):
@@ -86,26 +73,13 @@ def test_a_trace_has_the_whole_call_and_in_it_every_other_with_its_arguments():
         assert 0 <= event["ts"] <= event["ts"] + event["dur"] <= whole["dur"]
 
 
-def test_a_trace_counts_microseconds():
-    report = Report([], 3e-3, None, [Event("a", 1e-3, 2e-3, 4, ("x",))])
-    assert json.loads(report.chrome_trace())["traceEvents"] == [
-        {"name": "a", "cat": "relaxscript", "ph": "X", "pid": 0, "tid": 4, "ts": 1000.0,
-         "dur": 2000.0, "args": {"0": "x"}},
-    ]  # fmt: skip
-
-
 def test_a_trace_tells_threads_apart():
     recorder = Recorder()
+    here, there = (recorder.wrap(name, lambda: None) for name in ("here", "there"))
 
     def call():
-        recorder(None, "here", True, None)
-        recorder(None, "here", False, None)
-        other = threading.Thread(
-            target=lambda: (
-                recorder(None, "there", True, None),
-                recorder(None, "there", False, None),
-            )
-        )
+        here()
+        other = threading.Thread(target=there)
         other.start()
         other.join()
 
@@ -115,20 +89,78 @@ def test_a_trace_tells_threads_apart():
     ]  # fmt: skip
 
 
-def test_a_report_comes_back_from_its_json():
-    events = [Event("main", 0.0, 8e-6), Event("a", 1e-6, 1e-6, 1, ("an int",))]
-    report = Report([Row("a", 1, 1e-6), Row("b", 2, 3e-6)], 8e-6, None, events)
-    again = Report.from_json(report.json())
-    assert (again.rows, again.seconds, again.events) == (report.rows, 8e-6, tuple(events))
-    assert again.chrome_trace() == report.chrome_trace()
+class Inner:
+    """Times of two calls that a kernel made, half a second and a second after the beginning."""
+
+    def __init__(self, kernel):
+        self.began, self.done, self.kernel = 0.0, 0, kernel
+
+    def begin(self):
+        self.began = profiler.time.perf_counter()
+
+    def count(self):
+        return self.done
+
+    def __call__(self):
+        self.kernel()
+        self.done = 2
+
+    def taken(self):
+        yield "first", SOURCE.between(0, 5), self.began + 0.5, 0.25
+        yield "second", SOURCE.between(6, 11), self.began + 1.0, 0.5
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [3], "seconds": 1}'])
-def test_what_is_no_report_is_refused(text):
-    with pytest.raises(VMError, match="this is no report as JSON") as caught:
-        Report.from_json(text)
-    assert caught.value.code == "RX0608"
+SOURCE = Source("m.py", "a = 1\nb = 2\nc = 3\n")
 
 
-def test_an_empty_report_has_a_table():
-    assert Report([], 0.0).table().endswith("0.00")
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only a test moves on."""
+    now = [0.0]
+    monkeypatch.setattr(profiler.time, "perf_counter", lambda: now[0])
+    return now
+
+
+def test_a_kernel_that_took_times_itself_is_replaced_by_what_it_called(clock):
+    inner = Inner(lambda: clock.__setitem__(0, 2.0))
+    recorder = Recorder(None, [inner])
+    kernel = recorder.wrap("kernel", inner, SOURCE.between(0, 17))
+    other = recorder.wrap("other", lambda: clock.__setitem__(0, 2.5), SOURCE.between(12, 17))
+    report = recorder.run("main", lambda: (kernel(), other()))
+    assert [(row.name, row.seconds) for row in report.rows] == [
+        ("other", 0.5), ("second", 0.5), ("first", 0.25),
+    ]  # fmt: skip
+    assert [(event.name, event.start) for event in report.events] == [
+        ("main", 0.0), ("kernel", 0.0), ("other", 2.0), ("first", 0.5), ("second", 1.0),
+    ]  # fmt: skip
+
+
+def test_a_call_of_a_kernel_is_inside_of_it_whatever_the_clocks_say(clock):
+    inner = Inner(lambda: clock.__setitem__(0, 1.25))
+    recorder = Recorder(None, [inner])
+    report = recorder.run("main", recorder.wrap("kernel", inner))
+    assert [(event.start, event.seconds) for event in report.events[2:]] == [
+        (0.5, 0.25), (1.0, 0.25),
+    ]  # fmt: skip
+
+
+def test_lines_have_the_seconds_of_what_they_compute(clock):
+    recorder = Recorder()
+    both = SequentialSpan([SOURCE.between(0, 5), SOURCE.between(12, 17)])
+    fused = recorder.wrap("fused", lambda: clock.__setitem__(0, 1.0), both)
+    lines = recorder.run("main", fused).lines
+    assert [(line.place.line, line.text, line.seconds) for line in lines] == [
+        (1, "a = 1", 0.5), (2, "b = 2", 0.0), (3, "c = 3", 0.5),
+    ]  # fmt: skip
+
+
+def test_bytes_and_operations_are_those_of_all_calls_of_a_function(clock):
+    def amounts(name, span, args):
+        return (None, None, None) if name == "b" else (args[0][0], 10, 1e-6)
+
+    recorder = Recorder(amounts)
+    a, b = (recorder.wrap(name, lambda x: x) for name in "ab")
+    report = recorder.run("main", lambda: (a(np.zeros(3)), a(np.zeros(5)), b(1)))
+    assert [(row.name, row.count, row.moved, row.flops, row.roof) for row in report.rows] == [
+        ("a", 2, 8, 20, 2e-6), ("b", 1, None, None, None),
+    ]  # fmt: skip
