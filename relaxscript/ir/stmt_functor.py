@@ -8,7 +8,7 @@ Source: TVM `tir.stmt_functor`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from relaxscript.errors import meant_hint, nearest
@@ -21,7 +21,7 @@ from .tir import Block, Buffer, PrimFunc, SeqStmt, Stmt
 
 __all__ = [
     "ir_transform", "part_names", "parts_of_tir", "post_order_visit", "pre_order_visit",
-    "rebuild_tir", "renew_defs", "renewed_buffer", "substitute",
+    "rebuild_tir", "renew_defs", "renewed_buffer", "rewrite_tir", "substitute",
 ]  # fmt: skip
 
 Part = TypeVar("Part", bound=Node)
@@ -44,20 +44,26 @@ def part_names(cls: type[Node]) -> tuple[str, ...]:
     return found
 
 
-def parts_of_tir(node: Node) -> Iterator[Stmt | PrimExpr]:
+def parts_of_tir(node: Node) -> list[Stmt | PrimExpr]:
     """The statements and scalars directly in a node, in the order of its fields."""
+    found: list[Stmt | PrimExpr] = []
     for name in part_names(type(node)):
-        yield from _collect(getattr(node, name))
+        value = getattr(node, name)
+        if isinstance(value, (Stmt, PrimExpr)):
+            found.append(value)
+        elif value is not None:
+            _collect(value, found)
+    return found
 
 
-def _collect(value: Any) -> Iterator[Stmt | PrimExpr]:
+def _collect(value: Any, found: list[Stmt | PrimExpr]) -> None:
     if isinstance(value, (Stmt, PrimExpr)):
-        yield value
+        found.append(value)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _collect(item)
+            _collect(item, found)
     elif isinstance(value, _CONTAINERS):
-        yield from parts_of_tir(value)
+        found += parts_of_tir(value)
 
 
 def rebuild_tir(node: Part, replacement: Callable[[Any], Any]) -> Part:
@@ -114,7 +120,7 @@ def post_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], A
         elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            stack += [(part, False) for part in reversed([*parts_of_tir(node)])]
+            stack += [(part, False) for part in reversed(parts_of_tir(node))]
 
 
 def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], Any]) -> None:
@@ -133,7 +139,23 @@ def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], An
         # As in TVM, nothing returned is no reason to stop.
         goes_on = fvisit(node)
         if goes_on is None or goes_on:
-            stack += reversed([*parts_of_tir(node)])
+            stack += reversed(parts_of_tir(node))
+
+
+def rewrite_tir(root: Part, step: Callable[[Stmt | PrimExpr], Stmt | PrimExpr | None]) -> Part:
+    """Rebuild statements and scalars bottom-up, each once; None from `step` keeps a node.
+
+    As `walk.rewrite`, but variables that are defined and buffers stay. They are not visited, and
+    most of the nodes around a load.
+    """
+    parts: list[Stmt | PrimExpr] = []
+    post_order_visit(root, parts.append)  # type: ignore[arg-type]
+    done: dict[int, Any] = {}
+    for node in parts:
+        made = rebuild_tir(node, lambda part: done[id(part)])
+        replacement = step(made)
+        done[id(node)] = made if replacement is None else replacement
+    return done[id(root)]  # type: ignore[no-any-return]
 
 
 def ir_transform(
@@ -167,7 +189,7 @@ def ir_transform(
                 done[id(node)] = new
                 continue
             stack.append((node, True))
-            stack += [(part, False) for part in reversed([*parts_of_tir(node)])]
+            stack += [(part, False) for part in reversed(parts_of_tir(node))]
     return done[id(root)]
 
 

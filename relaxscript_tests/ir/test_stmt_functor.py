@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from relaxscript import tir
+from relaxscript.ir.stmt_functor import rewrite_tir
 from relaxscript.ir.structural_equality import structural_equal
-from relaxscript.ir.walk import bound_vars
+from relaxscript.ir.walk import bound_vars, walk
 from relaxscript.script import from_source
 from relaxscript.testing.prim_funcs import random_prim_func
 from relaxscript.tir.stmt_functor import (
@@ -116,6 +117,30 @@ def test_postorder_gets_parts_that_are_replaced():
     made = ir_transform(function().body, None, double)
     assert [e.value for e in literals(made)] == [2.0, 4.0]
     assert [e.value for e in literals(function().body)] == [1.0, 2.0]
+
+
+def test_loads_are_rewritten_and_buffers_and_definitions_stay():
+    f = function()
+    doubled = rewrite_tir(f.body, lambda e: e + e if isinstance(e, tir.BufferLoad) else None)
+    loads, before = (
+        [e for e in walk(b) if isinstance(e, tir.BufferLoad)] for b in (doubled, f.body)
+    )
+    assert len(loads) == 2 * len(before)
+    assert {e.buffer for e in loads} == {e.buffer for e in before}
+    assert bound_vars(doubled) == bound_vars(f.body)
+
+
+def test_what_is_shared_is_rewritten_once_and_what_stays_is_the_same_object():
+    x = tir.Var("x", "int32")
+    shared = x + 1
+    asked: list[Any] = []
+
+    def step(e: Any) -> None:
+        asked.append(e)
+
+    e = shared * shared
+    assert rewrite_tir(e, step) is e
+    assert [type(found).__name__ for found in asked] == ["Var", "IntImm", "Add", "Mul"]
 
 
 def literals(root: Any) -> list[tir.FloatImm]:

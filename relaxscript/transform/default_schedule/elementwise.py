@@ -168,7 +168,8 @@ def _collapsed(value: InlinedNest) -> _Loops:
             views = {b: _view(b) for b, indices in accesses if _is_whole(b, indices, last)}
             var, flat = Var.make(last[-1].var.name, INT64), dict(views)
             made = _Flat(last, var, flat).rewritten(body)
-            if not any(loop.var in {*walk(made)} for loop in last):
+            used = {*walk(made)}
+            if not any(loop.var in used for loop in last):
                 extent = product_of([loop.extent for loop in last])
                 return _Loops(loops[:-depth], var, extent, made, tuple(views.values()))
     return _Loops(loops[:-1], loops[-1].var, loops[-1].extent, body, ())

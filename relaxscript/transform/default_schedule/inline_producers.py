@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from relaxscript.arith import YES, prove_equal
-from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Var, cast
+from relaxscript.ir.stmt_functor import pre_order_visit, rewrite_tir
 from relaxscript.ir.tir import Buffer, BufferStore, LetStmt, Stmt
-from relaxscript.ir.walk import rewrite, walk
+from relaxscript.ir.walk import walk
 
 from .loop_nests import Nest, Nests
 
@@ -22,10 +22,12 @@ class InlinedNest(NamedTuple):
     nest: Nest
     lets: tuple[tuple[Var, PrimExpr], ...]
 
-    def loads(self) -> Iterator[BufferLoad]:
+    def loads(self) -> list[BufferLoad]:
         """The loads of all that is computed for an element."""
+        found: list[PrimExpr] = []
         for e in (*(value for _, value in self.lets), self.nest.store.value):
-            yield from (node for node in walk(e) if isinstance(node, BufferLoad))
+            pre_order_visit(e, found.append)
+        return [node for node in found if isinstance(node, BufferLoad)]
 
     def statement(self) -> Stmt:
         """One iteration."""
@@ -117,7 +119,7 @@ class _Inliner:
         """
         known = values or {}
 
-        def step(node: Node) -> Node | None:
+        def step(node: Stmt | PrimExpr) -> PrimExpr | None:
             if isinstance(node, Var):
                 return known.get(node)
             if not isinstance(node, BufferLoad) or node.predicate is not None:
@@ -131,7 +133,7 @@ class _Inliner:
                 asked[key] = Var.make(node.buffer.name, node.dtype), node.indices
             return asked[key][0]
 
-        return rewrite(e, step)
+        return rewrite_tir(e, step)
 
     def _is_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...]) -> bool:
         """True if an element of a buffer is surely one: each index goes through its axis."""
@@ -153,7 +155,9 @@ class _Inliner:
         used = {node for index in indices for node in walk(index) if isinstance(node, Var)}
         if all(loop.var in used for loop in self.nests[self.place].loops):
             return True
-        return not any(isinstance(node, Call) for node in walk(producer.store.value))
+        computed: list[PrimExpr] = []
+        pre_order_visit(producer.store.value, computed.append)
+        return not any(isinstance(node, Call) for node in computed)
 
 
 def _key(index: PrimExpr) -> object:

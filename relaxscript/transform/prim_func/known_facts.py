@@ -34,6 +34,9 @@ class RewriterWithFacts(StatementRewriter[Facts]):
         # The variables that are indices or sizes.
         self.variables = variables
         self.known: dict[tuple[int, int, bool], tuple[Facts, object, Facts]] = {}
+        # Answers, with what was asked: a proof costs as much as a hundred statements, and the loads
+        # of one iteration share their indices.
+        self._inside: dict[tuple[int, int, int], tuple[bool, PrimExpr, PrimExpr, Facts]] = {}
 
     def inside(self, stmt: Stmt, part: Stmt | PrimExpr, context: Facts) -> Facts:
         match stmt:
@@ -110,6 +113,14 @@ class RewriterWithFacts(StatementRewriter[Facts]):
 
     def is_inside(self, index: PrimExpr, extent: PrimExpr, facts: Facts) -> bool:
         """True if an index is proved to be at least 0 and below an extent, in all lanes."""
+        key = id(index), id(extent), id(facts)
+        found = self._inside.get(key)
+        if found is None:
+            answer = self._is_proved_inside(index, extent, facts)
+            found = self._inside[key] = answer, index, extent, facts
+        return found[0]
+
+    def _is_proved_inside(self, index: PrimExpr, extent: PrimExpr, facts: Facts) -> bool:
         if isinstance(index, Ramp) and isinstance(index.stride, IntImm):
             ends = index.base, index.base + index.stride * (index.lanes - 1)
             return all(self.is_inside(end, extent, facts) for end in ends)

@@ -43,7 +43,6 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
-from relaxscript.ir.walk import walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
@@ -83,8 +82,13 @@ class VectorizeLoop(PrimFuncPass):
 def with_vectors(func: PrimFunc, body: Stmt) -> Stmt | None:
     """A body for a function with each vectorized loop by vectors; None where one has to stay."""
     made = _Vectorizing(func, body).rewrite(body, Facts())
-    stay = any(isinstance(node, For) and node.kind == ForKind.VECTORIZED for node in walk(made))
-    return None if stay else made
+    statements: list[Stmt] = [made]
+    while statements:
+        stmt = statements.pop()
+        if isinstance(stmt, For) and stmt.kind == ForKind.VECTORIZED:
+            return None
+        statements += [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
+    return made
 
 
 class _Serializing(RewriterWithFacts):
