@@ -22,12 +22,11 @@ What compiles and runs is imported when it is first used.
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import analysis, arith, errors, ir, op, script
-from .analysis.struct_infos import get_shape_of
-from .builder import BlockBuilder, args_converter, convert_to_expr
+from . import errors, ir
 from .dtypes import DataType
 from .errors import (
     DiagnosticError,
@@ -92,15 +91,12 @@ from .ir.types import (
     TupleType,
     Type,
 )
-from .op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
-from .op.inplace import call_tir_inplace
-from .script import from_source, ir as I, relax as R, tir as T
-from .script.ir import ir_module
-from .script.names.relax_forms import const
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import (
+        analysis,
+        arith,
         cli,
         compiler,
         distributed,
@@ -110,9 +106,11 @@ if TYPE_CHECKING:
         frontend,
         interpreter,
         nd,
+        op,
         relax,
         runtime,
         s_tir,
+        script,
         struct_info,
         target,
         te,
@@ -123,12 +121,16 @@ if TYPE_CHECKING:
         ty,
         vm,
     )
+    from .analysis.struct_infos import get_shape_of
     from .artifact import load, save
+    from .builder import BlockBuilder, args_converter, convert_to_expr
     from .builder.expr_functor import ExprFunctor, PyExprVisitor
     from .builder.expr_mutator import PyExprMutator
     from .compiler import VirtualMachine, build, compile, jit
     from .dpl.binding_rewrite import DataflowBlockRewrite
     from .ir import instrument
+    from .op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
+    from .op.inplace import call_tir_inplace
     from .runtime import (
         ExecBuilder,
         Executable,
@@ -154,7 +156,10 @@ if TYPE_CHECKING:
         vulkan,
         webgpu,
     )
+    from .script import from_source, ir as I, relax as R, tir as T
     from .script.difference import diff
+    from .script.ir import ir_module
+    from .script.names.relax_forms import const
     from .transform import get_default_pipeline, get_pipeline, register_pipeline
     from .weights import load_weights, save_weights
 
@@ -336,8 +341,19 @@ _LATER = {
     "DataflowBlockRewrite": "dpl.binding_rewrite",
     "diff": "script.difference",
     "instrument": "ir",
+    "get_shape_of": "analysis.struct_infos",
+    **dict.fromkeys(("BlockBuilder", "args_converter", "convert_to_expr"), "builder"),
+    **dict.fromkeys(
+        ("call_dps_packed", "call_pure_packed", "call_tir", "call_tir_with_grad"), "op.calls"
+    ),
+    "call_tir_inplace": "op.inplace",
+    "const": "script.names.relax_forms",
+    "from_source": "script",
+    "ir_module": "script.ir",
     **dict.fromkeys(
         (
+            "analysis",
+            "arith",
             "cli",
             "compiler",
             "distributed",
@@ -347,9 +363,11 @@ _LATER = {
             "frontend",
             "interpreter",
             "nd",
+            "op",
             "relax",
             "runtime",
             "s_tir",
+            "script",
             "struct_info",
             "target",
             "te",
@@ -363,11 +381,14 @@ _LATER = {
         "",
     ),
 }
+_SHORT = {"I": "script.ir", "R": "script.relax", "T": "script.tir"}
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
+        if name in _SHORT:
+            return import_module(f"{__name__}.{_SHORT[name]}")
         room = _LATER.get(name)
         if room is None:
             return not_built.of_package(name)
@@ -396,3 +417,22 @@ def _evaluate(mod: Any, name: Any, args: Any) -> None:
 
 ir.hooks.run_function.fill(_run_function)
 ir.hooks.evaluate.fill(_evaluate)
+# Which rooms fill the other hooks: each is imported when the first of its hooks is called.
+for _room, _hooks in {
+    "analysis": ("struct_info_of",),
+    "arith": ("ask_index_map",),
+    "builder": ("bind_params", "bind_symbolic_vars", "create_empty", "inline_functions"),
+    "op": ("apply_operator", "is_eager", "operator_of"),
+    "script": (
+        "blame",
+        "further_sections",
+        "html_of",
+        "metadata_of",
+        "parsed",
+        "places",
+        "script_of",
+    ),
+    "sinfo": ("is_base_of", "static_type_of"),
+}.items():
+    for _name in _hooks:
+        getattr(ir.hooks, _name).fill_when_called(partial(import_module, f"{__name__}.{_room}"))

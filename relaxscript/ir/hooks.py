@@ -1,7 +1,8 @@
 """The few places where the IR calls upward: each is a late-bound function, filled by a later room.
 
 `x + y` needs the operators, `mod.show()` the printer, `call.struct_info` the derivation rules; the
-rooms that know these fill the hooks when they are imported, so `ir/` imports none of them.
+rooms that know these fill the hooks when they are imported, so `ir/` imports none of them. Where
+such a room is not imported yet, the package has said how to: it is when a hook is first called.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = [
     "blame",
     "create_empty",
     "evaluate",
+    "further_sections",
     "html_of",
     "inline_functions",
     "is_base_of",
@@ -41,23 +43,30 @@ __all__ = [
 class Hook:
     """A function that somebody else provides."""
 
-    __slots__ = ("_function", "meaning", "name")
+    __slots__ = ("_function", "_load", "meaning", "name")
 
     def __init__(self, name: str, meaning: str) -> None:
         self.name = name
         self.meaning = meaning
         self._function: Callable[..., Any] | None = None
+        self._load: Callable[[], object] | None = None
 
     def fill(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Provide the function; also usable as a decorator."""
         self._function = function
         return function
 
+    def fill_when_called(self, load: Callable[[], object]) -> None:
+        """Call `load`, which imports the room that fills this, when it is called unfilled."""
+        self._load = load
+
     @property
     def is_filled(self) -> bool:
         return self._function is not None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None and self._load is not None:
+            self._load()
         if self._function is None:
             raise InternalError(f"the hook `{self.name}` ({self.meaning}) was never filled")
         return self._function(*args, **kwargs)
@@ -82,6 +91,8 @@ evaluate = Hook("evaluate", "(module, name of a PrimFunc, args) -> None: it writ
 blame = Hook("blame", "(root, node, message) -> the printed root with the node underlined")
 places = Hook("places", "(root, [(node, within)]) -> where they are in the printed root")
 ask_index_map = Hook("ask_index_map", "(question, index map, ...) -> what arithmetic answers")
+# What only rooms know that print: the example and the gradient of an operator.
+further_sections = Hook("further_sections", "(operator) -> the sections below its parameters")
 
 
 def struct_info_for_users(expr: Any) -> Any:
@@ -95,7 +106,7 @@ def struct_info_for_users(expr: Any) -> Any:
 _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
     metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
-    ask_index_map,
+    ask_index_map, further_sections,
     bind_params, bind_symbolic_vars, inline_functions, create_empty,
 )  # fmt: skip
 

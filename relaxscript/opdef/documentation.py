@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.ir.hooks import Hook
+from relaxscript.ir.hooks import further_sections
 
 from .parameters import Parameter
 
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from .composite import CompositeOp
     from .operator import Operator
 
-__all__ = ["MEANINGS", "Documentation", "documentation", "further_sections", "python_signature"]
-
-# What only rooms know that print: the example and the gradient of an operator.
-further_sections = Hook("further_sections", "(operator) -> the sections below its parameters")
+__all__ = ["MEANINGS", "Documentation", "documentation", "python_signature"]
 
 # What the words of annotations mean to whoever writes a call.
 MEANINGS = {
@@ -58,7 +55,7 @@ def documentation(operator: Operator | CompositeOp) -> str:
     lines = [f"{p.name:{width}}  {_describe(p)}".rstrip() for p in operator.parameters]
     if lines:
         parts.append("\n".join(lines))
-    more: list[str] = further_sections(operator) if further_sections.is_filled else []
+    more: list[str] = further_sections(operator)
     return "\n\n".join([*parts, *more])
 
 

@@ -5,7 +5,7 @@ from relaxscript.script import ir as I, relax as R, tir as T
 
 from __future__ import annotations
 
-from relaxscript.opdef.documentation import further_sections as _further_sections
+from relaxscript.ir.hooks import further_sections as _further_sections
 from relaxscript.opdef.operator import Operator as _Operator
 
 from . import ir, printer, relax, tir, tir as tirx
