@@ -11,6 +11,11 @@ row_nests.py               what a function over rows does: its nests, by the sam
 row_sweeps.py              the loops over one row.
 nests.py                   functions of several nests, each arranged by itself.
 reduction_loops.py         reductions over any axes, by vectors along the one that lies best.
+contraction.py             sums of products over any axes by tiles: convolutions.
+contraction_axes.py        which axes the factors of such a sum have.
+contraction_sizes.py       the sizes of tiles, panels and blocks.
+contraction_copies.py      copies of the factors into panels.
+panel_copies.py            copies of elements that lie side by side.
 split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
 collapsed_axes.py          axes that lie behind one another, as one.
 loop_writing.py            loops and arithmetic as schedules write them.

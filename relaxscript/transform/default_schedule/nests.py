@@ -1,8 +1,9 @@
 """Functions of several nests, each arranged by itself.
 
 This is for what is neither elementwise nor over the same rows throughout. Each reduction gets
-vectors along the axis that lies best (`reduction_loops.py`). Elements between reductions are
-computed by vectors where they are stored; what only they use is computed where it is used.
+vectors along the axis that lies best (`reduction_loops.py`). A sum of products, as a convolution
+is, gets tiles (`contraction.py`). Elements between reductions are computed by vectors where they
+are stored; what only they use is computed where it is used.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from relaxscript.ir.walk import walk
 from relaxscript.transform.prim_func.memory_access import has_noalias
 from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
 
+from .contraction import contraction_loops
+from .contraction_axes import contraction_of
 from .elementwise import by_vectors, is_without, one_by_one
 from .inline_producers import InlinedNest, inlined
 from .loop_nests import Nest, Nests, nest_of, parts_of
@@ -182,6 +185,11 @@ def _arranged(func: PrimFunc, step: _Step, processor: Processor) -> Stmt | None:
         return _of_elements(func, step.elements, processor)
     if step.start is None or not never_fails(func, step.part):
         return None
+    contraction = contraction_of(step.plain, step.start)
+    if contraction is not None:
+        tiles = contraction_loops(contraction, processor)
+        if tiles is not None:
+            return tiles
     made = reduction_loops(step.plain, step.start, processor)
     return None if made is None else with_vectors(func, made)
 

@@ -165,14 +165,13 @@ def _folded(e: PrimExpr) -> PrimExpr:
     def step(node: Node) -> Node | None:
         match node:
             case prim.And(a=a, b=b):
-                return _connected(prim.And, rewrite(a, step), rewrite(b, step))
+                return _connected(prim.And, a, b)
             case prim.Or(a=a, b=b):
-                return _connected(prim.Or, rewrite(a, step), rewrite(b, step))
+                return _connected(prim.Or, a, b)
             case Call() if node.op == op_named("tir.if_then_else"):
-                condition = rewrite(node.args[0], step)
-                known = _truth(condition)
+                known = _truth(node.args[0])
                 if known is not None:
-                    return rewrite(node.args[1 if known else 2], step)
+                    return node.args[1 if known else 2]
         return None
 
     return rewrite(e, step)

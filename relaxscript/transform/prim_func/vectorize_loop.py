@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from relaxscript.arith import Facts
 from relaxscript.dtypes import DataType
@@ -49,7 +50,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 from .known_facts import RewriterWithFacts, sizes_of
 from .memory_access import ElementAccess, Memories, is_total
 
-__all__ = ["VectorizeLoop", "never_fails", "with_vectors"]
+__all__ = ["VectorizeLoop", "by_lanes", "never_fails", "with_vectors"]
 
 
 class VectorizeLoop(PrimFuncPass):
@@ -89,6 +90,19 @@ def with_vectors(func: PrimFunc, body: Stmt) -> Stmt | None:
             return None
         statements += [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
     return made
+
+
+def by_lanes(loop: For) -> Stmt:
+    """A vectorized loop by vectors where it has such a form, else as a serial one.
+
+    The caller knows that its iterations depend on no others. Indices that are not proved are
+    checked as those of other vectors are.
+    """
+    assert isinstance(loop.extent, IntImm)
+    if loop.extent.value > 1:
+        with suppress(_NoVector):
+            return _Vectorizer(loop, loop.extent.value).statement(loop.body)
+    return loop.replace(kind=ForKind.SERIAL)
 
 
 class _Serializing(RewriterWithFacts):
