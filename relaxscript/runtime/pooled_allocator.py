@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .result_blocks import BLOCKS
+
 __all__ = ["Pool"]
 
 _Storage = np.ndarray[Any, np.dtype[np.uint8]]
@@ -59,8 +61,9 @@ class Pool:
         self._idle.setdefault(memory.nbytes, []).append(memory)
 
     def clear(self) -> tuple[()]:
-        """Let go of all memory that nobody uses."""
+        """Let go of all memory that nobody uses, also that which results of the process had."""
         self._idle.clear()
+        BLOCKS.clear()
         return ()
 
     @property

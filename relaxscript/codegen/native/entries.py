@@ -14,6 +14,7 @@ from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites
 from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime.dispatch import VMClosure
+from relaxscript.runtime.result_blocks import BLOCKS
 
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
@@ -95,7 +96,6 @@ def _shared_symbols(declared: Mapping[str, str]) -> dict[str, int]:
     found = {name: address_of(name) for name in PYTHON_FUNCTIONS if name in declared}
     found |= {name: _support().addresses[name] for name in FUNCTIONS if name in declared}
     found["relaxscript.ndarray"] = id(np.ndarray)
-    found["relaxscript.new_array"] = numpy_function("PyArray_NewFromDescr")
     prefix = "relaxscript.dtype."
     for name in declared:
         if name.startswith(prefix):
@@ -113,9 +113,22 @@ def _dtype(name: str) -> np.dtype[Any]:
 def _support() -> Code:
     """The code that entries of all modules share."""
     symbols: dict[str, str | int] = {name: address_of(name) for name in PYTHON_FUNCTIONS}
-    symbols["relaxscript.raise_failure"] = id(_raise_failure)
+    symbols |= {
+        "relaxscript.raise_failure": id(_raise_failure),
+        "relaxscript.ndarray": id(np.ndarray),
+        "relaxscript.none": id(None),
+        "relaxscript.memory_error": id(MemoryError),
+        "relaxscript.value_error": id(ValueError),
+        "relaxscript.blocks": ctypes.addressof(BLOCKS.table),
+        "relaxscript.new_block": id(_new_block),
+        "relaxscript.new_array": numpy_function("PyArray_NewFromDescr"),
+        "relaxscript.set_base": numpy_function("PyArray_SetBaseObject"),
+    }
     used = {name: address for name, address in symbols.items() if f"@{name}" in SUPPORT_TEXT}
     return compile_text(SUPPORT_TEXT, FUNCTIONS, used, AS_WRITTEN)
+
+
+_new_block = BLOCKS.new  # which code knows by its address
 
 
 def _raise_failure(closure: VMClosure, status: int, address: int) -> None:

@@ -16,7 +16,8 @@ Nothing in the text depends on the process: objects and functions are external s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
@@ -35,6 +36,11 @@ __all__ = ["Unwritable", "write_entry"]
 # threads run costs 0.05 microseconds where there are none. Where there are, they are let wait for
 # a time that is short beside the 5 milliseconds after which Python itself switches threads.
 GRAIN = 200_000
+
+
+_EXACT: Mapping[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
+}  # fmt: skip
 
 
 class Unwritable(Exception):
@@ -62,6 +68,7 @@ class _EntryWriter:
         self.data: dict[Tensor, Value] = {}
         self.shapes: dict[Tensor, list[Value]] = {}
         self.objects: dict[Tensor, Value] = {}
+        self.sizes: list[Value] = []  # of the results, in bytes
         signature = plan.kernel.signature
         self.written = {plan.operands[i] for i in signature.written}
 
@@ -81,6 +88,7 @@ class _EntryWriter:
         for index, data in enumerate(plan.constants):
             self.shapes[Literal(index)] = [_i64(size) for size in data.shape]
             self.data[Literal(index)] = self.symbol_value(f"{self.symbol}.constant.{index}")
+        self.sizes = [self.size(index, facts) for index, facts in enumerate(plan.made)]
         passed = self.kernel_arguments()
         self.settle()
         for index, facts in enumerate(plan.made):
@@ -181,13 +189,7 @@ class _EntryWriter:
         match e:
             case prim.Add() | prim.Sub() | prim.Mul():
                 name = {prim.Add: "add", prim.Sub: "sub", prim.Mul: "mul"}[type(e)]
-                if not x.text.startswith("%") and not y.text.startswith("%"):
-                    folded = asm.operation(name, x, y)
-                    if not folded.text.startswith("%"):
-                        return folded
-                found, wraps = asm.overflowing(f"s{name}", x, y)
-                self.doubts.append(wraps)
-                return found
+                return self.exact(name, x, y)
             case prim.Min() | prim.Max():
                 predicate = "icmp slt" if isinstance(e, prim.Min) else "icmp sgt"
                 return asm.choose(asm.compare(predicate, x, y), x, y)
@@ -201,6 +203,16 @@ class _EntryWriter:
                 one = asm.convert("zext", below, "i64")
                 return asm.operation("sub", asm.operation("sdiv", x, y), one)
         raise Unwritable
+
+    def exact(self, name: str, x: Value, y: Value) -> Value:
+        """A sum, difference or product; the slow way where it has more than 64 bits."""
+        if not x.text.startswith("%") and not y.text.startswith("%"):
+            found = _EXACT[name](int(x.text), int(y.text))
+            if -(1 << 63) <= found < 1 << 63:
+                return _i64(found)
+        made, wraps = self.asm.overflowing(f"s{name}", x, y)
+        self.doubts.append(wraps)
+        return made
 
     def limit(self, value: Value, dtype: DataType) -> None:
         """Go the slow way for a number that is none of a narrow type."""
@@ -291,21 +303,30 @@ class _EntryWriter:
         return self.asm.operation("fadd", found, Value("double", f"{known:.1f}"))
 
     def explain(self, status: Value) -> None:
+        """The end of a call whose kernel fails.
+
+        The machine runs the same again and says what is wrong, also of the source before it was
+        optimised. What was written into arguments must not be written twice: it stays as it is.
+        """
         asm = self.asm
         failed, ahead = asm.name(), asm.name()
         asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
         asm.begin(failed)
         self.drop(len(self.plan.made))
-        self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
-        call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
-        asm.do(f"ret {asm.value('ptr', call)}")
+        if any(isinstance(operand, Given) for operand in self.written):
+            self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
+            call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
+            asm.do(f"ret {asm.value('ptr', call)}")
+        else:
+            asm.jump("slow")
         asm.begin(ahead)
 
     # ------------------------------------------------------------ results
 
     def make(self, index: int, facts: ArrayFacts) -> None:
-        """A new array of zeros, as the machine makes them; the slow way says what fails."""
-        asm, sizes = self.asm, self.shapes[Made(index)]
+        """A new array, of zeros where the kernel leaves elements; the slow way says what fails."""
+        asm, tensor = self.asm, Made(index)
+        sizes = self.shapes[tensor]
         dims = Value("ptr", "null")
         if sizes:
             dims = Value("ptr", f"%dims.{index}")
@@ -313,31 +334,29 @@ class _EntryWriter:
         for axis, size in enumerate(sizes):
             place = asm.value("ptr", f"getelementptr i64, {dims}, i64 {axis}")
             asm.do(f"store {size}, {place}")
-        self.declare("relaxscript.new_array", "ptr", "ptr, ptr, i32, ptr, ptr, ptr, i32, ptr")
-        dtype = self.dtype(facts.dtype)
-        self.reference(dtype)
-        kind = self.symbol_value("relaxscript.ndarray")
-        given = f"{kind}, {dtype}, i32 {len(sizes)}, {dims}, ptr null, ptr null, i32 0, ptr null"
-        made = asm.value("ptr", f"call ptr @relaxscript.new_array({given})")
+        self.declare("relaxscript_result", "ptr", "ptr, i32, ptr, i64, i1")
+        dtype, bytes_ = self.dtype(facts.dtype), self.sizes[index]
+        zeros = int(tensor not in self.plan.filled)
+        given = f"{dtype}, i32 {len(sizes)}, {dims}, {bytes_}, i1 {zeros}"
+        made = asm.value("ptr", f"call ptr @relaxscript_result({given})")
         failed, ahead = asm.name(), asm.name()
         asm.branch(asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
         asm.begin(failed)
         self.drop(index)
-        self.declare("PyErr_Clear", "void", "")
-        asm.do("call void @PyErr_Clear()")
-        asm.jump("slow")
+        self.declare("relaxscript_no_memory", "i1", "")
+        other = asm.name()
+        asm.branch(asm.value("i1", "call i1 @relaxscript_no_memory()"), "slow", other)
+        asm.begin(other)
+        asm.do("ret ptr null")
         asm.begin(ahead)
-        tensor = Made(index)
         self.objects[tensor], self.data[tensor] = made, self.field(made, DATA, "ptr")
-        self.zero(tensor, facts.dtype.itemsize)
 
-    def zero(self, tensor: Made, itemsize: int) -> None:
-        asm = self.asm
-        size = _i64(itemsize)
-        for one in self.shapes[tensor]:
-            size = asm.operation("mul", size, one)
-        self.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
-        asm.do(f"call void @llvm.memset.p0.i64({self.data[tensor]}, i8 0, {size}, i1 false)")
+    def size(self, index: int, facts: ArrayFacts) -> Value:
+        """The number of bytes of a result."""
+        size = _i64(facts.dtype.itemsize)
+        for one in self.shapes[Made(index)]:
+            size = self.exact("mul", size, one)
+        return size
 
     def drop(self, count: int) -> None:
         """Let go of the first results."""

@@ -29,6 +29,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.op import vm
 from relaxscript.runtime.builtins import MATCH_ARGUMENTS
 from relaxscript.semantics.check_calls import check_of
+from relaxscript.semantics.fill_sets import filled_params
 from relaxscript.semantics.make_closure import captured_count
 from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
@@ -90,7 +91,8 @@ class ArrayFacts:
 class EntryPlan:
     """A function that is one call: what it takes, makes, passes to the kernel and returns.
 
-    `operands` are what the kernel is given, in the order of its parameters.
+    `operands` are what the kernel is given, in the order of its parameters. It writes every
+    element of those that are `filled`.
     """
 
     name: str
@@ -99,6 +101,7 @@ class EntryPlan:
     made: tuple[ArrayFacts, ...]
     kernel: Kernel
     operands: tuple[Tensor | Number, ...]
+    filled: frozenset[Made]
     returned: Returned
 
     def facts(self, tensor: Tensor) -> ArrayFacts:
@@ -153,8 +156,9 @@ class _PlanReader:
         self.infos: tuple[StructInfo | None, ...] = tuple(v.struct_info for v in function.params)
         self.constants: list[np.ndarray[Any, Any]] = []
         self.made: list[ArrayFacts] = []
-        self.filled: list[_Storage] = []
+        self.taken: list[_Storage] = []
         self.called: tuple[Kernel, tuple[Tensor | Number, ...]] | None = None
+        self.filled: frozenset[Made] = frozenset()
 
     def read(self, name: str) -> EntryPlan:
         body = self.function.body
@@ -171,8 +175,9 @@ class _PlanReader:
         kernel, operands = self.called
         params = tuple(map(_param, self.infos))
         plan = EntryPlan(
-            name, params, tuple(self.constants), tuple(self.made), kernel, operands, returned
-        )
+            name, params, tuple(self.constants), tuple(self.made), kernel, operands, self.filled,
+            returned,
+        )  # fmt: skip
         _require_fitting(plan)
         return plan
 
@@ -257,9 +262,9 @@ class _PlanReader:
             raise _Unplanned
         made = self.tensor(shape, dtype)
         same = prove_equal(_bytes(storage.sizes, storage.dtype), _bytes(shape, dtype))
-        if not _is_zero(begin.value) or same is not YES or storage in self.filled:
+        if not _is_zero(begin.value) or same is not YES or storage in self.taken:
             raise _Unplanned
-        self.filled.append(storage)
+        self.taken.append(storage)
         return made
 
     def kernel(self, callee: relax.GlobalVar, args: Sequence[relax.Expr]) -> tuple[()]:
@@ -273,6 +278,11 @@ class _PlanReader:
         if not all(isinstance(value, (Given, Made, Literal, Number)) for value in operands):
             raise _Unplanned
         self.called = kernel, operands
+        filled = filled_params(function, self.module)
+        written = {i for i in filled if i in kernel.signature.written}
+        self.filled = frozenset(
+            o for i, o in enumerate(operands) if i in written and isinstance(o, Made)
+        )
         return ()
 
     def returned(self, value: Any) -> Returned:

@@ -2,24 +2,34 @@
 
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
     ptr relaxscript_failed(ptr self, i32 status, ptr details)           raises what a kernel says
+    ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
+    i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
 
-Both give a new reference, or null where an exception is raised, as C functions of Python do.
+The first three give a new reference, or null where an exception is raised. Large results are in
+blocks that are used again: `runtime/result_blocks.py`.
 """
 
 from __future__ import annotations
+
+from relaxscript.runtime.result_blocks import ALIGNMENT, CLASSES, SMALLEST, WAYS
+
+from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
 
 __all__ = ["FUNCTIONS", "PYTHON_FUNCTIONS", "SUPPORT_TEXT"]
 
 # The functions of Python's C API that entries call.
 PYTHON_FUNCTIONS = (
-    "PyDict_New", "PyDict_SetItem", "PyErr_Clear", "PyEval_RestoreThread", "PyEval_SaveThread",
+    "PyDict_New", "PyDict_SetItem", "PyErr_Clear", "PyErr_ExceptionMatches",
+    "PyEval_RestoreThread", "PyEval_SaveThread",
     "PyObject_Call", "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem",
     "PyTuple_Size", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 # The functions of the text below.
-FUNCTIONS = ("relaxscript_slowly", "relaxscript_failed")
+FUNCTIONS = (
+    "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
+)  # fmt: skip
 
-SUPPORT_TEXT = """\
+_CALLS = """\
 @relaxscript.raise_failure = external global i8
 @form = private constant [4 x i8] c"OiL\\00"
 declare ptr @PyDict_New()
@@ -100,3 +110,131 @@ define ptr @relaxscript_failed(ptr %self, i32 %status, ptr %details) nounwind {
   ret ptr %result
 }
 """
+
+_ARRAYS = f"""\
+@relaxscript.ndarray = external global i8
+@relaxscript.memory_error = external global i8
+@relaxscript.value_error = external global i8
+@relaxscript.blocks = external global i8
+@relaxscript.new_block = external global i8
+@relaxscript.none = external global i8
+@size.form = private constant [2 x i8] c"L\\00"
+declare ptr @relaxscript.new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @relaxscript.set_base(ptr, ptr)
+declare i32 @PyErr_ExceptionMatches(ptr)
+declare void @PyErr_Clear()
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare i64 @llvm.ctlz.i64(i64, i1)
+
+define i1 @relaxscript_no_memory() nounwind {{
+  %memory = call i32 @PyErr_ExceptionMatches(ptr @relaxscript.memory_error)
+  %value = call i32 @PyErr_ExceptionMatches(ptr @relaxscript.value_error)
+  %either = or i32 %memory, %value
+  %found = icmp ne i32 %either, 0
+  br i1 %found, label %clear, label %end
+clear:
+  call void @PyErr_Clear()
+  br label %end
+end:
+  ret i1 %found
+}}
+
+define internal ptr @block(i64 %size) nounwind {{
+entry: ; a free block of the class of this size, or a new one
+  %last = sub i64 %size, 1
+  %zeros = call i64 @llvm.ctlz.i64(i64 %last, i1 true)
+  %exponent = sub i64 63, %zeros
+  %shift = sub i64 %exponent, 2
+  %quarters = lshr i64 %last, %shift
+  %power = mul i64 %exponent, 4
+  %sum = add i64 %power, %quarters
+  %class = sub i64 %sum, 64
+  %known = icmp ult i64 %class, {CLASSES}
+  br i1 %known, label %some, label %none
+some:
+  %first = mul i64 %class, {WAYS}
+  br label %look
+look:
+  %way = phi i64 [ 0, %some ], [ %way.next, %next ]
+  %number = add i64 %first, %way
+  %place = getelementptr ptr, ptr @relaxscript.blocks, i64 %number
+  %found = load ptr, ptr %place
+  %empty = icmp eq ptr %found, null
+  br i1 %empty, label %next, label %held
+held:
+  %count = load i32, ptr %found
+  %free = icmp eq i32 %count, 1
+  br i1 %free, label %take, label %next
+take:
+  call void @Py_IncRef(ptr %found)
+  ret ptr %found
+next:
+  %way.next = add i64 %way, 1
+  %more = icmp ult i64 %way.next, {WAYS}
+  br i1 %more, label %look, label %new
+new:
+  %made = call ptr (ptr, ptr, ...) @PyObject_CallFunction(
+    ptr @relaxscript.new_block, ptr @size.form, i64 %size)
+  ret ptr %made
+none:
+  call void @Py_IncRef(ptr @relaxscript.none)
+  ret ptr @relaxscript.none
+}}
+
+define ptr @relaxscript_result(ptr %dtype, i32 %ndim, ptr %dims, i64 %size, i1 %zeros) nounwind {{
+entry:
+  %large = icmp uge i64 %size, {SMALLEST}
+  br i1 %large, label %pooled, label %alone
+pooled:
+  %block = call ptr @block(i64 %size)
+  %failed = icmp eq ptr %block, null
+  br i1 %failed, label %fail, label %got
+got:
+  %nothing = icmp eq ptr %block, @relaxscript.none
+  br i1 %nothing, label %without, label %within
+without:
+  call void @Py_DecRef(ptr %block)
+  br label %alone
+within:
+  %data.place = getelementptr i8, ptr %block, i64 {DATA}
+  %begin = load i64, ptr %data.place
+  %end = add i64 %begin, {ALIGNMENT - 1}
+  %aligned = and i64 %end, -{ALIGNMENT}
+  %memory = inttoptr i64 %aligned to ptr
+  call void @Py_IncRef(ptr %dtype)
+  %inside = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
+    ptr %dims, ptr null, ptr %memory, i32 {ALIGNED_COMPACT | WRITEABLE}, ptr null)
+  %no.inside = icmp eq ptr %inside, null
+  br i1 %no.inside, label %drop.block, label %base
+drop.block:
+  call void @Py_DecRef(ptr %block)
+  ret ptr null
+base:
+  %wrong = call i32 @relaxscript.set_base(ptr %inside, ptr %block)
+  %is.wrong = icmp ne i32 %wrong, 0
+  br i1 %is.wrong, label %drop.inside, label %made
+drop.inside:
+  call void @Py_DecRef(ptr %inside)
+  ret ptr null
+alone:
+  call void @Py_IncRef(ptr %dtype)
+  %own = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
+    ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  %no.own = icmp eq ptr %own, null
+  br i1 %no.own, label %fail, label %made
+made:
+  %array = phi ptr [ %inside, %base ], [ %own, %alone ]
+  br i1 %zeros, label %clear, label %done
+clear:
+  %array.place = getelementptr i8, ptr %array, i64 {DATA}
+  %array.data = load ptr, ptr %array.place
+  call void @llvm.memset.p0.i64(ptr %array.data, i8 0, i64 %size, i1 false)
+  br label %done
+done:
+  ret ptr %array
+fail:
+  ret ptr null
+}}
+"""
+
+SUPPORT_TEXT = _CALLS + _ARRAYS

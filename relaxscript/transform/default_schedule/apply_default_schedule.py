@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.semantics.fill_sets import FILLS, filled_params
 from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
@@ -39,7 +41,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     for elements that depend on where they are.
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
-    name of the rule; such functions are left as they are, and compiled as they are written. Their
+    name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
+    are left as they are, and compiled as they are written. Their
     `T.exp` and the like are those of `tir.vector_math`, within 4 units in the last place.
 
     Source: TVM `dlight.ApplyDefaultSchedule`.
@@ -59,7 +62,13 @@ class ApplyDefaultSchedule(PrimFuncPass):
         for rule in self.rules:
             made = rule(func, this_processor())
             if made is not None:
-                marks = {"tir.is_scheduled": True, VECTOR_MATH: True, SCHEDULE: _name_of(rule)}
+                marks: dict[str, Any] = {
+                    "tir.is_scheduled": True,
+                    VECTOR_MATH: True,
+                    SCHEDULE: _name_of(rule),
+                    # That is seen in plain loops, and not in arranged ones.
+                    FILLS: sorted(filled_params(func, mod)),
+                }
                 scheduled: PrimFunc = made.with_attrs(marks)
                 return scheduled
         return func

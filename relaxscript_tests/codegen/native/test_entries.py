@@ -453,3 +453,59 @@ def test_where_arrays_lie_in_memory_in_another_way_all_is_bytecode(
     other = model()
     assert not is_native(other.one)
     assert np.array_equal(other.one(X, W), X * W)
+
+
+def test_large_results_have_memory_that_earlier_ones_had(vm: Any) -> None:
+    large = np.ones((50_000, 4), "float32")
+    first = vm.one(large, W)
+    place = first.ctypes.data
+    assert place % 64 == 0
+    del first
+    assert vm.one(large, W).ctypes.data == place
+
+
+def test_a_large_result_looks_like_one_of_the_machine_but_for_who_owns_it(vm: Any) -> None:
+    large = np.ones((50_000, 4), "float32")
+    native, other = vm.one(large, W), vm.one.__self__(large, W)
+    names = ("c_contiguous", "f_contiguous", "aligned", "writeable", "writebackifcopy")
+    assert [getattr(native.flags, n) for n in names] == [getattr(other.flags, n) for n in names]
+    assert native.strides == other.strides
+
+
+def test_what_refers_to_a_result_finds_it_unchanged_after_a_thousand_calls(vm: Any) -> None:
+    large = np.arange(200_000, dtype="float32").reshape(50_000, 4)
+    keepers: list[Callable[[Any], Any]] = [
+        lambda result: result,
+        lambda result: result[7:, ::2],
+        lambda result: result.view("int32"),
+        memoryview,
+        np.from_dlpack,
+        lambda result: result.base,
+    ]
+    kept = [keep(vm.one(large, W)) for keep in keepers]
+    before = [np.array(one) for one in kept]
+    for i in range(1000):
+        vm.one(large[: 50_000 - i], W[::1])
+    assert all(np.array_equal(a, b) for a, b in zip(kept, before, strict=True))
+
+
+def test_a_large_result_outlives_its_machine() -> None:
+    large = np.ones((50_000, 4), "float32")
+    result = model().one(large, W)
+    gc.collect()
+    model().one(large + 1, W)
+    assert np.array_equal(result, large * W)
+
+
+def test_elements_that_a_kernel_leaves_are_zeros_also_in_memory_that_was_used(vm: Any) -> None:
+    x, y = np.ones((300, 400), "float32"), np.ones(400, "int32")
+    for _ in range(3):
+        transposed = vm.several(x, y)[1][1]
+        assert not transposed[:, 0].any()
+        transposed[...] = 7
+
+
+def test_results_of_all_sizes_are_right(vm: Any, rng: Any) -> None:
+    for n in [4095, 4096, 4097, 5119, 5120, 5121, 8192, *rng.integers(1, 40_000, examples(200))]:
+        x = np.full((n, 4), n, "float32")
+        assert np.array_equal(vm.one(x, W), x * W)

@@ -1,0 +1,129 @@
+"""Fill sets of PrimFuncs: the parameters of which they surely write every element.
+
+What such a parameter held before does not matter, so nobody need make zeros of it. The form of the
+loops decides: a block whose axes are loops, each over all of its values, which stores at its axes.
+Where loops have been arranged otherwise, an attribute says what was known of them before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from relaxscript.ir import prim, tir
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.structural_equality import structural_equal
+from relaxscript.ir.walk import walk
+
+__all__ = ["FILLS", "filled_params"]
+
+# The attribute with the positions of parameters that a PrimFunc fills.
+FILLS = "relaxscript.fills"
+_WRAPPERS = (tir.LetStmt, tir.AttrStmt, tir.DeclBuffer, tir.Allocate, tir.AssertStmt)
+_NONE = prim.IntImm.make(prim.INT64, 0)
+
+# The extents of variables that take all values from 0 on, each with all values of the others.
+_Extents = Mapping[prim.Var, prim.PrimExpr]
+
+
+def filled_params(func: tir.PrimFunc, module: IRModule | None = None) -> frozenset[int]:
+    """The positions of parameters that are filled; `module` has the PrimFuncs that are called."""
+    if func.attrs is not None and FILLS in func.attrs:
+        return frozenset(int(i) for i in func.attrs[FILLS])
+    if any(isinstance(node, prim.Call) and node.op == "tir.ret" for node in walk(func.body)):
+        return frozenset()
+    pairs = enumerate(func.params)
+    owners = {func.buffer_map[p]: i for i, p in pairs if p in func.buffer_map}
+    found = _FillReader(module, {buffer.data: buffer for buffer in owners})
+    return frozenset(owners[b] for b in found.filled(func.body, {}) if b in owners)
+
+
+class _FillReader:
+    """Reads statements; `buffers` are those of the parameters by their pointers."""
+
+    def __init__(self, module: IRModule | None, buffers: Mapping[prim.Var, tir.Buffer]) -> None:
+        self.module = module
+        self.buffers = buffers
+
+    def filled(self, stmt: tir.Stmt | None, extents: _Extents) -> Iterator[tir.Buffer]:
+        """The buffers that a statement fills while variables go through all of their values."""
+        match stmt:
+            case tir.SeqStmt(seq):
+                for part in seq:
+                    yield from self.filled(part, extents)
+            case tir.For(loop_var, start, extent, body=body):
+                # A loop that begins elsewhere gives no indices, but it must run.
+                inside = {**extents, loop_var: extent if _is(start, 0) else _NONE}
+                yield from self.filled(body, inside)
+            case tir.BlockRealize(values, predicate, block) if _is(predicate, 1):
+                yield from self.filled_by_block(block, _axes(block, values, extents))
+            case tir.BufferStore(buffer=buffer, indices=indices):
+                if _covers(indices, buffer, extents):
+                    yield buffer
+            case tir.Evaluate(prim.Call(op=GlobalVar() as callee, args=args)):
+                if _run(extents):
+                    yield from self.filled_by_call(callee, args)
+            case _ if isinstance(stmt, _WRAPPERS):
+                yield from self.filled(stmt.body, extents)
+
+    def filled_by_block(self, block: tir.Block, extents: _Extents | None) -> Iterator[tir.Buffer]:
+        """The buffers that a block fills, unless it is not known what it runs over."""
+        if extents is not None:
+            yield from self.filled(block.init, extents)
+            yield from self.filled(block.body, extents)
+
+    def filled_by_call(
+        self, callee: GlobalVar, args: Sequence[prim.PrimExpr]
+    ) -> Iterator[tir.Buffer]:
+        """The buffers that a call fills: the callee's have the shapes of what is passed."""
+        function = self.module[callee] if self.module and callee in self.module else None
+        if isinstance(function, tir.PrimFunc):
+            for index in filled_params(function, self.module):
+                passed = args[index] if index < len(args) else None
+                if isinstance(passed, prim.Var) and passed in self.buffers:
+                    yield self.buffers[passed]
+
+
+def _axes(
+    block: tir.Block, values: tuple[prim.PrimExpr, ...], outside: _Extents
+) -> _Extents | None:
+    """The extents of what a block runs over; None where its axes are not loops as they are."""
+    found = dict(outside)
+    for axis, value in zip(block.iter_vars, values, strict=True):
+        if axis.dom is None or not _is(axis.dom.min, 0):
+            return None
+        extent = axis.dom.extent
+        if isinstance(value, prim.Var) and value in found:
+            if not _same(found.pop(value), extent):
+                return None
+        elif not (_is(value, 0) and _is(extent, 1)):
+            return None
+        found[axis.var] = extent
+    return found
+
+
+def _covers(indices: tuple[prim.PrimExpr, ...], buffer: tir.Buffer, extents: _Extents) -> bool:
+    """True if a store at these indices reaches all elements of a buffer."""
+    left = dict(extents)
+    for index, size in zip(indices, buffer.shape, strict=True):
+        if isinstance(index, prim.Var) and index in left:
+            if not _same(left.pop(index), size):
+                return False
+        elif not (_is(index, 0) and _is(size, 1)):
+            return False
+    return _run(left)
+
+
+def _run(extents: _Extents) -> bool:
+    """True if loops are sure to run."""
+    return all(isinstance(e, prim.IntImm) and e.value > 0 for e in extents.values())
+
+
+def _same(a: prim.PrimExpr, b: prim.PrimExpr) -> bool:
+    if isinstance(a, prim.IntImm) and isinstance(b, prim.IntImm):
+        return a.value == b.value
+    return structural_equal(a, b)
+
+
+def _is(e: prim.PrimExpr, value: int) -> bool:
+    return isinstance(e, prim.IntImm) and e.value == value
