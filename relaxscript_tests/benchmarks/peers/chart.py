@@ -11,7 +11,7 @@ from .results import Ratio
 COLOURS = {"aim reached": "#2e7d32", "met": "#9e9d24", "missed": "#c62828"}
 MUST = 'stroke="#000000" stroke-width="2"'
 AIM = 'stroke="#000000" stroke-dasharray="2 2"'
-LEFT, WIDTH, LINE, TOP = 250, 860, 22, 46
+LEFT, WIDTH, LINE, TOP = 310, 920, 22, 46
 
 
 def svg(all_ratios: Sequence[Ratio]) -> str:
@@ -54,7 +54,7 @@ class Axis:
 
 
 def legend() -> Iterator[str]:
-    x = 250
+    x = LEFT
     for name, colour in COLOURS.items():
         yield f'<rect x="{x}" y="7" width="10" height="10" fill="{colour}"/>'
         yield text(x + 14, 16, name)

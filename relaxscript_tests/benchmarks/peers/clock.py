@@ -51,6 +51,7 @@ class Calls:
         program.load()
         self.function = program.compile()
         fresh = program.fresh()
+        self.always_new = fresh is not None
         self.arguments = program.arguments(program.inputs) if fresh is None else fresh
         start = perf_counter()
         found = program.array(self.function(*self.arguments))
@@ -61,9 +62,8 @@ class Calls:
 
     def one(self) -> tuple[float, float]:
         """Wall and CPU seconds of one call with arguments that no call had before."""
-        arguments = self.program.fresh()
-        given = self.arguments if arguments is None else arguments
-        if arguments is not None:
+        given = self.program.fresh() if self.always_new else self.arguments
+        if self.always_new:
             gc.collect()
         cpu, wall = process_time(), perf_counter()
         self.function(*given)
@@ -72,8 +72,8 @@ class Calls:
     def sample(self, seconds: float) -> dict[str, list[float]]:
         """Wall and CPU seconds of a call, several times; the first is only there to warm up."""
         times = max(1, min(MOST, int(seconds / max(self.once, SHORTEST))))
-        if self.program.fresh() is not None or self.once >= SHORTEST:
-            if times > 1:
+        if self.always_new or self.once >= SHORTEST:
+            if self.once < LONG:
                 self.one()
             pairs = [self.one() for _ in range(times)]
         else:

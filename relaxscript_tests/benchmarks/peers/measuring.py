@@ -20,6 +20,7 @@ from .table import ROWS, Measurement, Side
 
 SIDES = f"{__package__}.sides"
 FILES = {"apache-tvm": "tvm"}  # all others are named by their peer
+IMPORTED = {"ours": "relaxscript", "apache-tvm": "tvm", "python": "sys"}
 PACKAGES = {"ours": ("numpy", "llvmlite"), "apache-tvm": ("apache-tvm", "numpy")}
 
 
@@ -180,8 +181,9 @@ def imports(measurement: Measurement, all_figures: list[Figures], bench: Bench) 
     with tempfile.TemporaryDirectory() as bytecode:
 
         def sample(figures: Figures, counts: bool) -> None:
-            python = bench.python(figures.side)
-            wall, cpu = import_times(python, figures.side.argument, bytecode, bench.cpu)
+            side = figures.side
+            module = side.argument or IMPORTED.get(side.peer, side.peer)
+            wall, cpu = import_times(bench.python(side), module, bytecode, bench.cpu)
             if counts:
                 figures.add({"wall": [wall], "cpu": [cpu]})
 

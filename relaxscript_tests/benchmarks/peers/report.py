@@ -61,6 +61,7 @@ def summary(all_ratios: Sequence[Ratio]) -> Iterator[str]:
 def line_of(ratio: Ratio) -> list[str]:
     row = ratio.row
     ours = seconds(statistics.median(ratio.ours.wall)) if ratio.ours and ratio.ours.wall else "–"
+    ours = number(ratio.wall) if row.counts else ours
     peer, time = "–", "–"
     if ratio.peer is not None:
         peer, time = ratio.peer.side.label, seconds(statistics.median(ratio.peer.wall))

@@ -54,7 +54,7 @@ class Growth(Program):
         self.what, self.count = what, count
 
     def compile(self) -> Callable[..., Any]:
-        return rx.jit if self.what == "compile" else rx.get_pipeline("default")
+        return rx.jit if self.what == "compile" else rx.get_default_pipeline("llvm")
 
     def fresh(self) -> tuple[Any, ...]:
         return (build(NAMES, self.count),)
