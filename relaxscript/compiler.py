@@ -21,6 +21,7 @@ from typing import Any
 
 from .analysis.well_formedness import diagnose_ill_formed
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
+from .codegen.program_cache import cached_build
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError
 from .errors.exceptions import is_user_error
@@ -52,6 +53,7 @@ __all__ = [
 
 __tracebackhide__ = is_user_error
 
+_Made = tuple[Executable, Mapping[str, Kernel]]
 _EXEC_MODES = ("bytecode", "compiled")
 _REMOVERS: dict[str, Callable[[], Pass]] = {
     "redundant": RemoveRedundantChecks,
@@ -96,26 +98,49 @@ def build(
     target, option, pipeline, mode or kind of device. RX0712 for names in `params` that are missing
     or that no parameter has, RX0206 for arrays that do not fit: all of them, and nothing is built.
     """
-    given = module = _as_module(mod)
+    module = _as_module(mod)
     made_for = _target(target)
     if exec_mode not in _EXEC_MODES:
         raise unknown_name("execution mode", str(exec_mode), _EXEC_MODES)
-    _require_devices(module)
-    _require_bounded(module)
     # A function that lowers is a program of the user's, and keeps the collector as it likes.
     ours = relax_pipeline in OUR_PIPELINES and tir_pipeline == "default"
-    with diagnose_ill_formed(given), collector_paused() if ours else nullcontext():
+
+    def make(module: IRModule, params: Mapping[str, Any] | None) -> _Made:
+        return _make(module, made_for, params, relax_pipeline, tir_pipeline, remove_checks)
+
+    with collector_paused() if ours else nullcontext():
+        kept = None
+        if ours and _has_code(made_for):
+            settings = str(relax_pipeline), str(remove_checks)
+            kept = cached_build(module, made_for, params, settings, make)
+        return make(module, params)[0] if kept is None else kept.program(module, params)
+
+
+def _has_code(target: Target) -> bool:
+    """True if code is made for a target that is worth to be kept."""
+    return target.kind == "llvm" and target.attrs.get("opt-level") not in (0, "0")
+
+
+def _make(
+    module: IRModule, target: Target, params: Mapping[str, Any] | None,
+    relax_pipeline: PipelineLike, tir_pipeline: PipelineLike, remove_checks: str | None,
+) -> _Made:  # fmt: skip
+    """The program of a module, and the kernels of its PrimFuncs."""
+    _require_devices(module)
+    _require_bounded(module)
+    with diagnose_ill_formed(module):
         if remove_checks is not None:
             module = _without_checks(module, remove_checks)
         if params:
             module = with_params(normalize_module(realize_vdevices(module)), params)
-        lower = partial(_lower, module, made_for, relax_pipeline, tir_pipeline)
+        lower = partial(_lower, module, target, relax_pipeline, tir_pipeline)
         lowered = lower()
-        executable = _link(lowered, made_for)
-    executable.origin = (module if relax_pipeline == "default" else lowered, made_for)
-    timed = partial(build_timed, module, made_for, relax_pipeline, tir_pipeline)
-    executable.explainer = Explainer(made_for, lower, timed, PassContext.current())
-    return executable
+        kernels = _kernels(lowered, target)
+        executable = _link(lowered, kernels, target)
+    executable.origin = (module if relax_pipeline == "default" else lowered, target)
+    timed = partial(build_timed, module, target, relax_pipeline, tir_pipeline)
+    executable.explainer = Explainer(target, lower, timed, PassContext.current())
+    return executable, kernels
 
 
 def build_timed(
@@ -313,9 +338,8 @@ def _kernels(module: IRModule, target: Target) -> dict[str, Kernel]:
     return backend_for(target).kernels(functions, module, target)
 
 
-def _link(module: IRModule, target: Target) -> Executable:
+def _link(module: IRModule, kernels: Mapping[str, Kernel], target: Target) -> Executable:
     """The program of a lowered module, with kernels and with native functions for a target."""
-    kernels = _kernels(module, target)
     executable = codegen(module, kernels).link(_external(module))
     executable.entries = backend_for(target).entries(module, kernels)
     executable.counters = _counters(kernels, target)

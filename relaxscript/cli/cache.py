@@ -1,7 +1,7 @@
-"""`relaxscript cache`: the machine code that is kept on disk.
+"""`relaxscript cache`: the programs and the machine code that are kept on disk.
 
     folder   ~/.cache/relaxscript
-    holds    37 objects, 412 KiB of 512 MiB
+    holds    12 programs and 37 objects, 412 KiB of 512 MiB
 
 A third line says why the folder is not used, where that is so.
 """
@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from relaxscript.runtime.object_cache import MIB, KeptFile, object_cache
+from relaxscript.errors import quantity
+from relaxscript.runtime.object_cache import MIB, OBJECT, PROGRAM, KeptFile, object_cache
 
 __all__ = ["cache_info", "clear_cache"]
 
 
 def cache_info() -> int:
-    """Print where machine code is kept, how much of it, and why it is not used if so."""
+    """Print where programs and code are kept, how many, and why they are not used if so."""
     cache = object_cache()
     if cache.folder is None:
         print(NOWHERE)
@@ -31,7 +32,7 @@ def cache_info() -> int:
 
 
 def clear_cache() -> int:
-    """Remove the machine code that is kept, and nothing else; 1 where something cannot be."""
+    """Remove what is kept, and nothing else; 1 where something cannot be removed."""
     cache = object_cache()
     if cache.folder is None:
         print(NOWHERE)
@@ -49,6 +50,10 @@ NOWHERE = "nothing is kept: RELAXSCRIPT_CACHE is off, or there is no home for it
 
 
 def _amount(files: Iterable[KeptFile]) -> str:
-    sizes = [file.size for file in files]
-    size = f"{sum(sizes) >> 10} KiB" if sum(sizes) < MIB else f"{sum(sizes) / MIB:.1f} MiB"
-    return f"{len(sizes)} object{'' if len(sizes) == 1 else 's'}, {size}"
+    listed = list(files)
+    total = sum(file.size for file in listed)
+    size = f"{total >> 10} KiB" if total < MIB else f"{total / MIB:.1f} MiB"
+    counts = (
+        quantity(sum(1 for file in listed if file.kind == kind), kind) for kind in (PROGRAM, OBJECT)
+    )
+    return f"{' and '.join(counts)}, {size}"

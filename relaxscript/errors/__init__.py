@@ -23,6 +23,7 @@ from .exceptions import (
     TVMError,
     UnplacedError,
     VMError,
+    noted_warnings,
     unplaced_error,
     warn,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "meant_hint",
     "meant_notes",
     "nearest",
+    "noted_warnings",
     "page_of",
     "quantity",
     "render",

@@ -14,7 +14,9 @@ import os
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -339,11 +341,30 @@ def unplaced_error(error: BaseException) -> UnplacedError | None:
     return said if isinstance(said, UnplacedError) else None
 
 
+_noted: ContextVar[list[Diagnostic] | None] = ContextVar("relaxscript.noted", default=None)
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[Diagnostic]]:
+    """The warnings that are issued inside, which are issued all the same."""
+    outer, noted = _noted.get(), list[Diagnostic]()
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+        if outer is not None:
+            outer.extend(noted)
+
+
 def warn(diagnostic: Diagnostic) -> None:
     """Issue `diagnostic` as a `RelaxWarning` at the user's own file and line, or cell and line.
 
     Without a span that is the innermost line of Python that is not ours. Filters apply as usual.
     """
+    noted = _noted.get()
+    if noted is not None:
+        noted.append(diagnostic)
     span = diagnostic.span
     if span is None:
         frame = sys._getframe(1)

@@ -8,7 +8,7 @@ matches values against these.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .values import Device
@@ -66,10 +66,14 @@ class DimLoad:
 
 @dataclass(frozen=True, slots=True)
 class DimExpr:
-    """A dimension that must be what `compute` makes of the heap; `text` is its expression."""
+    """A dimension that must be what `compute` makes of the heap; `text` is its expression.
+
+    `made_of` is what the compiler made `compute` of, None where that was written by hand.
+    """
 
     compute: Callable[[list[int]], int]
     text: str
+    made_of: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,8 @@ class FuncCheck:
     `refusal` judges a closure by its run-time structural information and the shape variables that
     have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
     says what is wanted. `binds` are the variables that take their values from a closure. `sizes`
-    says what these are by its information, None for what that does not say.
+    says what these are by its information, None for what that does not say. `made_of` is what the
+    compiler made the functions of.
     """
 
     packed: bool | None = None
@@ -140,6 +145,7 @@ class FuncCheck:
     loads: tuple[DimLoad, ...] = ()
     binds: tuple[DimBind, ...] = ()
     sizes: Callable[[object], Sequence[int | None]] | None = None
+    made_of: Any = field(default=None, compare=False, repr=False)
 
 
 Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck

@@ -54,12 +54,14 @@ class Executable:
     that kernels take themselves, in programs that were built for that.
     """
 
-    origin: Any = None
     made_of: Mapping[str, Any] = {}
-    explainer: ExplainsKernels | None = None
     counters: tuple[CallTimes, ...] = ()
     # What makes built-in functions of closures, by the names of their functions.
     entries: Mapping[str, Any] = MappingProxyType({})
+    _origin: Any = None
+    _explainer: ExplainsKernels | None = None
+    # The same program as it is built, for one that was read: this one knows no module.
+    built: Callable[[], Executable] | None = None
 
     def __init__(
         self,
@@ -80,12 +82,47 @@ class Executable:
                 )
         verify(self.functions, self.instructions, self.constants)
 
+    @classmethod
+    def trusted(
+        cls, functions: Sequence[VMFunction], instructions: Sequence[Instruction],
+        constants: Sequence[Any], externals: Mapping[str, Callable[..., Any]],
+        made_of: Mapping[str, Any],
+    ) -> Executable:  # fmt: skip
+        """A program that was verified before, and was read again."""
+        made = object.__new__(cls)
+        made.functions, made.instructions = tuple(functions), tuple(instructions)
+        made.constants, made.externals = tuple(map(_freeze, constants)), dict(externals)
+        made.made_of = made_of
+        return made
+
+    @property
+    def origin(self) -> Any:
+        """The module and the target of which the compiler made this program."""
+        if self._origin is None and self.built is not None:
+            self._origin = self.built().origin
+        return self._origin
+
+    @origin.setter
+    def origin(self, origin: Any) -> None:
+        self._origin = origin
+
+    @property
+    def explainer(self) -> ExplainsKernels | None:
+        """The compiler's knowledge of the kernels."""
+        if self._explainer is None and self.built is not None:
+            self._explainer = self.built().explainer
+        return self._explainer
+
+    @explainer.setter
+    def explainer(self, explainer: ExplainsKernels | None) -> None:
+        self._explainer = explainer
+
     def link(self, externals: Mapping[str, Callable[..., Any]]) -> Executable:
         """The same program with more externals; these win over those it has."""
         linked = object.__new__(Executable)
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
-        linked.origin, linked.explainer = self.origin, self.explainer
+        linked._origin, linked._explainer, linked.built = self._origin, self._explainer, self.built
         linked.entries = self.entries
         linked.counters = self.counters
         linked.made_of = {

@@ -1,6 +1,8 @@
-"""Machine code that is kept on disk, so that another process need not make it again.
+"""Machine code and programs that are kept on disk, so that another process need not make them.
 
-A cache is a folder of files, each named by the key of what it holds. `RELAXSCRIPT_CACHE` names the
+A cache is a folder of files, each named by the key of what it holds, and by its kind. An
+object is what LLVM makes of a text; a program is what `build` makes of a module, and tells machine
+code by the keys of objects. `RELAXSCRIPT_CACHE` names the
 folder, or is `off`. Without it the folder is where the system keeps caches. The capacity in MiB is
 `RELAXSCRIPT_CACHE_SIZE` (512): what was used least recently goes first.
 
@@ -24,7 +26,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-__all__ = ["MIB", "KeptFile", "ObjectCache", "default_folder", "object_cache"]
+__all__ = [
+    "MIB", "OBJECT", "PROGRAM", "KeptFile", "ObjectCache", "default_folder", "object_cache",
+]  # fmt: skip
 
 MAGIC = b"\x93RXOBJ\r\n"
 VERSION = 1
@@ -35,7 +39,8 @@ CAPACITY = 512
 LARGEST = 64 * MIB
 # What is written is renamed within moments: an old part was left by a process that died.
 ABANDONED_SECONDS = 3600
-NAME = re.compile(r"[0-9a-f]{64}\.object|\.[0-9a-f]{64}\.[0-9a-f]+\.part")
+OBJECT, PROGRAM, PART = "object", "program", "part"
+NAME = re.compile(rf"[0-9a-f]{{64}}\.({OBJECT}|{PROGRAM})|\.[0-9a-f]{{64}}\.[0-9a-f]+\.{PART}")
 
 # What there is on some systems only: links are not followed, and nobody waits for a pipe's writer.
 READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -50,9 +55,14 @@ class KeptFile(NamedTuple):
     size: int
     path: str
 
+    @property
+    def kind(self) -> str:
+        """`OBJECT`, `PROGRAM`, or `PART` of one that is being written."""
+        return self.path.rpartition(".")[2]
+
 
 class ObjectCache:
-    """A folder of objects by their keys, each a SHA-256 in hexadecimal digits.
+    """A folder of objects and programs by their keys, each a SHA-256 in hexadecimal digits.
 
     Without a folder it holds nothing. `capacity` is in bytes. Any number of threads and processes
     may use one folder.
@@ -64,38 +74,38 @@ class ObjectCache:
         self.folder = folder
         self.capacity = capacity
 
-    def load(self, key: str) -> bytes | None:
-        """The object of a key; None where there is none that can be trusted."""
+    def load(self, key: str, kind: str = OBJECT) -> bytes | None:
+        """The object or program of a key; None where there is none that can be trusted."""
         if self.folder is None or self.refusal() is not None:
             return None
-        path = self._path(key)
+        path = self._path(key, kind)
         try:
             found = _read(path)
         except OSError:
             return None
         if not _is_whole(key, found):
-            self.discard(key)
+            self.discard(key, kind)
             return None
         with suppress(OSError):  # in a folder that may only be read
             os.utime(path)
         return found[HEADER.size :]
 
-    def store(self, key: str, content: bytes) -> None:
-        """Keep an object; now and then, let those go that were used least recently."""
+    def store(self, key: str, content: bytes, kind: str = OBJECT) -> None:
+        """Keep an object or program; now and then, let go what was used least recently."""
         size = HEADER.size + len(content)
         if self.folder is None or size > min(LARGEST, self.capacity):
             return
         with suppress(OSError):
             self._make_folder()
             if self.refusal() is None:
-                self._write(key, _header(key, content) + content)
+                self._write(key, _header(key, content) + content, kind)
                 if self._is_time_to_shrink(key, size):
                     self.shrink()
 
-    def discard(self, key: str) -> None:
-        """Remove the object of a key, whatever it is."""
+    def discard(self, key: str, kind: str = OBJECT) -> None:
+        """Remove the object or program of a key, whatever it is."""
         with suppress(OSError):
-            os.unlink(self._path(key))
+            os.unlink(self._path(key, kind))
 
     def refusal(self) -> str | None:
         """The reason why the folder is neither read nor written; None where it is used."""
@@ -112,8 +122,8 @@ class ObjectCache:
         return _distrust("the folder", status)
 
     def files(self) -> list[KeptFile]:
-        """The objects of the cache; a file that is being written is none."""
-        return [file for file in self._listed() if file.path.endswith(".object") and _is_ours(file)]
+        """The objects and programs of the cache; a file that is being written is none."""
+        return [file for file in self._listed() if file.kind != PART and _is_ours(file)]
 
     def clear(self) -> list[KeptFile]:
         """Remove all files that are ours, and give those that could not be removed."""
@@ -124,9 +134,9 @@ class ObjectCache:
         listed = sorted(self._listed())
         before = time.time() - ABANDONED_SECONDS
         for file in listed:
-            if file.path.endswith(".part") and file.used < before and _is_ours(file):
+            if file.kind == PART and file.used < before and _is_ours(file):
                 _removed(file)
-        kept = [file for file in listed if file.path.endswith(".object")]
+        kept = [file for file in listed if file.kind != PART]
         total = sum(file.size for file in kept)
         if total <= self.capacity * 7 // 8:
             return
@@ -153,8 +163,8 @@ class ObjectCache:
                         status = entry.stat(follow_symlinks=False)
                         yield KeptFile(status.st_mtime, status.st_size, entry.path)
 
-    def _path(self, key: str) -> str:
-        return os.path.join(self.folder or "", f"{key}.object")
+    def _path(self, key: str, kind: str) -> str:
+        return os.path.join(self.folder or "", f"{key}.{kind}")
 
     def _make_folder(self) -> None:
         assert self.folder is not None
@@ -163,13 +173,13 @@ class ObjectCache:
             with suppress(FileExistsError):  # another process was faster
                 os.mkdir(self.folder, 0o700)
 
-    def _write(self, key: str, content: bytes) -> None:
+    def _write(self, key: str, content: bytes, kind: str) -> None:
         """Write a file under another name first: nobody ever finds a part of it."""
-        part = os.path.join(self.folder or "", f".{key}.{os.urandom(8).hex()}.part")
+        part = os.path.join(self.folder or "", f".{key}.{os.urandom(8).hex()}.{PART}")
         try:
             with open(os.open(part, WRITE | BINARY, 0o600), "wb") as file:
                 file.write(content)
-            os.replace(part, self._path(key))
+            os.replace(part, self._path(key, kind))
         except BaseException:
             with suppress(OSError):
                 os.unlink(part)
@@ -209,7 +219,7 @@ def _is_ours(file: KeptFile) -> bool:
     """True if a file begins as those of a cache; an abandoned one may have no bytes yet."""
     with suppress(OSError), open(os.open(file.path, READ | BINARY), "rb") as opened:
         found = opened.read(len(MAGIC))
-        return found == MAGIC or (file.path.endswith(".part") and MAGIC.startswith(found))
+        return found == MAGIC or (file.kind == PART and MAGIC.startswith(found))
     return False
 
 

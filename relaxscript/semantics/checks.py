@@ -64,6 +64,7 @@ __all__ = [
     "function_check",
     "specialize_closure_type",
     "undefined_shape_variable",
+    "with_variables",
 ]  # fmt: skip
 
 SlotOf = Callable[[prim.Var], int]
@@ -138,10 +139,12 @@ class Checks:
                 return DimConst(value)
             case prim.Var() if e in bound:
                 return DimLoad(self.slot(e), e.name)
-        for v in free_vars(e):
-            if isinstance(v, prim.Var) and v not in bound:
+        variables = [v for v in free_vars(e) if isinstance(v, prim.Var)]
+        for v in variables:
+            if v not in bound:
                 raise undefined_shape_variable(v)
-        return DimExpr(self._compute(e, self.slot), format_expr(e))
+        compute = self._compute(e, self.slot)
+        return DimExpr(compute, format_expr(e), (e, {v: self.slot(v) for v in variables}))
 
 
 def _silent(check: Check) -> Check:
@@ -195,7 +198,7 @@ class _CheckBuilder:
                 if not fresh:
                     return check
                 binds = tuple(DimBind(self.checks.slot(v), v.name) for v in fresh)
-                return replace(check, binds=binds, sizes=_shape_variable_values(info, fresh))
+                return with_variables(check, info, known, fresh, binds)
         raise InternalError(f"there is no check for {type(info).__name__}")
 
     def tensor(self, info: TensorStructInfo) -> TensorCheck:
@@ -267,7 +270,18 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
         return None if is_subtype(info, type_) is not NO else explain_mismatch(info, type_)
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
-    return FuncCheck(False, refusal, f"a function of type `{wanted!r}`", loads)
+    text = f"a function of type `{wanted!r}`"
+    return FuncCheck(False, refusal, text, loads, made_of=(wanted, dict(slots), ()))
+
+
+def with_variables(
+    check: FuncCheck, wanted: FuncStructInfo, slots: Mapping[prim.Var, int],
+    variables: Sequence[prim.Var], binds: tuple[DimBind, ...],
+) -> FuncCheck:  # fmt: skip
+    """The check of a closure whose type says what these shape variables are."""
+    sizes = _shape_variable_values(wanted, variables)
+    made_of = wanted, dict(slots), tuple(variables)
+    return replace(check, binds=binds, sizes=sizes, made_of=made_of)
 
 
 def _shape_variable_values(

@@ -110,12 +110,12 @@ class PrimFuncSignature:
     """The parameters of a PrimFunc; `layout` has slots for them, then `variables`, in this order.
 
     `variables` are those that the buffers define: dimensions, strides and offsets; `written` holds
-    the positions of parameters that are written to.
+    the positions of parameters that are written to: those of the body, where they are not given.
     """
 
-    def __init__(self, func: tir.PrimFunc) -> None:
+    def __init__(self, func: tir.PrimFunc, written: frozenset[int] | None = None) -> None:
         self.name = prim_func_name(func)
-        self.written = written_params(func)
+        self.written = written_params(func) if written is None else written
         self.params: tuple[Param, ...] = tuple(_param(func, var) for var in func.params)
         self.layout = FrameLayout()
         for param in self.params:

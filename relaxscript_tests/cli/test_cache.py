@@ -8,7 +8,7 @@ import os
 import pytest
 
 from relaxscript.cli import main
-from relaxscript.runtime.object_cache import ObjectCache
+from relaxscript.runtime.object_cache import OBJECT, PROGRAM, ObjectCache
 
 
 @pytest.fixture
@@ -23,13 +23,15 @@ def folder(tmp_path, monkeypatch):
 def store(folder, *sizes):
     for size in sizes:
         key = hashlib.sha256(str(size).encode()).hexdigest()
-        ObjectCache(str(folder)).store(key, bytes(size))
+        ObjectCache(str(folder)).store(key, bytes(size), PROGRAM if size % 2 else OBJECT)
 
 
 def test_info_says_where_it_is_and_how_much(folder, capsys):
     said = f"folder   {folder}\nholds    {{}} of 100 MiB\n"
     for sizes, amount in [
-        ((), "0 objects, 0 KiB"), ((3000,), "1 object, 2 KiB"), ((2 << 20,), "2 objects, 2.0 MiB"),
+        ((), "0 programs and 0 objects, 0 KiB"), ((3000,), "0 programs and 1 object, 2 KiB"),
+        ((2 << 20,), "0 programs and 2 objects, 2.0 MiB"),
+        ((1,), "1 program and 2 objects, 2.0 MiB"),
     ]:  # fmt: skip
         store(folder, *sizes)
         assert main(["cache", "info"]) == 0
@@ -49,13 +51,13 @@ def test_info_says_why_a_folder_is_not_used(folder, capsys):
 
 
 def test_clear_removes_objects_and_leaves_other_files(folder, capsys):
-    store(folder, 10, 3000)
+    store(folder, 11, 3000)
     (folder / "notes.txt").write_text("mine")
     assert main(["cache", "clear"]) == 0
-    assert capsys.readouterr() == ("removed 2 objects, 3 KiB\n", "")
+    assert capsys.readouterr() == ("removed 1 program and 1 object, 3 KiB\n", "")
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert main(["cache", "clear"]) == 0
-    assert capsys.readouterr() == ("removed 0 objects, 0 KiB\n", "")
+    assert capsys.readouterr() == ("removed 0 programs and 0 objects, 0 KiB\n", "")
 
 
 def test_clear_says_what_it_cannot_remove(folder, capsys, monkeypatch):
@@ -67,7 +69,7 @@ def test_clear_says_what_it_cannot_remove(folder, capsys, monkeypatch):
     monkeypatch.setattr(os, "unlink", refuse)
     assert main(["cache", "clear"]) == 1
     said = capsys.readouterr()
-    assert said.out == "removed 0 objects, 0 KiB\n"
+    assert said.out == "removed 0 programs and 0 objects, 0 KiB\n"
     assert said.err == f"cannot remove {folder / name}\n"
 
 

@@ -145,6 +145,8 @@ EXPLAINED = {
     "VMExecutable.link: ours alone": "the same program with other callables",
     "VMExecutable.explain: ours alone": "what a program is made of",
     "VMExecutable.explainer: ours alone": "the compiler knows, the machine does not",
+    "VMExecutable.built: ours alone": "a program from the cache knows no module",
+    "VMExecutable.trusted: ours alone": "a program from the cache was verified before",
     "VMExecutable.made_of: ours alone": "a program can be written down and made again",
     "VMExecutable.origin: ours alone": "`rx.save` writes what a program was made of",
     "VMExecutable.public_functions: ours alone": "what can be called",

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from relaxscript.codegen.llvm.engine import AS_WRITTEN, Code, compile_text
+from relaxscript.codegen.llvm import Kernel
+from relaxscript.codegen.llvm.engine import (
+    AS_WRITTEN,
+    Code,
+    LinkedObject,
+    compile_text,
+    stored_code,
+)
 from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites
 from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
@@ -18,19 +26,31 @@ from relaxscript.runtime.result_blocks import BLOCKS
 
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
-from .plan import EntryPlan, entry_plan
+from .plan import entry_plan
 from .support import FUNCTIONS, PYTHON_FUNCTIONS, SUPPORT_TEXT
 
-__all__ = ["BoundEntry", "NativeEntry", "native_entries"]
+__all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
+
+DTYPE = "relaxscript.dtype."
+
+
+@dataclass(frozen=True)
+class EntryCall:
+    """All that the code of a function refers to: by name, the kernel that it calls, constants."""
+
+    name: str
+    kernel: Kernel
+    constants: tuple[np.ndarray[Any, Any], ...]
 
 
 class NativeEntry:
-    """The code of one function, and all that it refers to: constants and the kernel."""
+    """The code of one function, its symbol there, and what it refers to."""
 
-    def __init__(self, plan: EntryPlan, code: Code, address: int) -> None:
-        self.plan = plan
-        self.address = address
-        self._code = code
+    def __init__(self, call: EntryCall, code: Code, symbol: str) -> None:
+        self.call = call
+        self.code = code
+        self.symbol = symbol
+        self.address = code.addresses[symbol]
 
     def bind(self, closure: VMClosure) -> Any:
         """A built-in function that runs this code, and the closure where the code gives up.
@@ -38,8 +58,8 @@ class NativeEntry:
         The closure is its `__self__`.
         """
         function = closure.vm.executable.functions[closure.index]
-        doc = _documentation(self.plan.name, function.param_names)
-        definition = MethodDef.of(self.plan.name, self.address, doc)
+        doc = _documentation(self.call.name, function.param_names)
+        definition = MethodDef.of(self.call.name, self.address, doc)
         closure.native = BoundEntry(self, definition)
         return builtin_function(definition, closure)
 
@@ -66,41 +86,62 @@ def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, Na
     if not layout_is_known():
         return {}
     sites, functions = FailureSites(), list[str]()
-    plans: dict[str, EntryPlan] = {}
-    symbols: dict[str, str | int] = {}
+    calls: dict[str, EntryCall] = {}
     for var, function in module.relax_functions().items():
         plan = entry_plan(var.name_hint, function, module, kernels)
-        symbol = f"relaxscript_call{len(plans)}"
+        symbol = f"relaxscript_call{len(calls)}"
         if plan is None:
             continue
         try:
             functions.append(write_entry(plan, symbol, sites))
         except Unwritable:
             continue
-        plans[symbol] = plan
-        symbols[f"{symbol}.kernel"] = plan.kernel.address
-        for index, data in enumerate(plan.constants):
-            symbols[f"{symbol}.constant.{index}"] = data.ctypes.data
-    if not plans:
+        calls[symbol] = EntryCall(plan.name, plan.kernel, plan.constants)
+    if not calls:
         return {}
-    symbols |= _shared_symbols(sites.declarations)
     text = "\n".join([*sites.declarations.values(), *functions]) + "\n"
-    code = compile_text(text, tuple(plans), symbols, AS_WRITTEN)
-    return {
-        plan.name: NativeEntry(plan, code, code.addresses[symbol]) for symbol, plan in plans.items()
+    symbols = {**_symbols(calls), **_shared_symbols(sites.declarations)}
+    return _entries(calls, compile_text(text, tuple(calls), symbols, AS_WRITTEN))
+
+
+def stored_entries(
+    key: str, calls: Mapping[str, EntryCall], names: Iterable[str]
+) -> dict[str, NativeEntry] | None:
+    """The entries whose object the cache has by a key; None where it has not.
+
+    `calls` are by the symbols of the functions, `names` those of all symbols that their code knows.
+    """
+    if not layout_is_known():
+        return {}
+    symbols = {**_symbols(calls), **_shared_symbols(names)}
+    code = stored_code(LinkedObject(key, tuple(calls), tuple(sorted(symbols.items()))))
+    return None if code is None else _entries(calls, code)
+
+
+def _entries(calls: Mapping[str, EntryCall], code: Code) -> dict[str, NativeEntry]:
+    return {call.name: NativeEntry(call, code, symbol) for symbol, call in calls.items()}
+
+
+def _symbols(calls: Mapping[str, EntryCall]) -> dict[str, int]:
+    """The addresses of what each function refers to."""
+    found = {f"{symbol}.kernel": call.kernel.address for symbol, call in calls.items()}
+    for symbol, call in calls.items():
+        for index, data in enumerate(call.constants):
+            found[f"{symbol}.constant.{index}"] = data.ctypes.data
+    return found
+
+
+def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
+    """The addresses of what entries of all modules refer to, as far as they are named."""
+    named = set(names)
+    found = {name: address_of(name) for name in PYTHON_FUNCTIONS if name in named}
+    found |= {name: _support().addresses[name] for name in FUNCTIONS if name in named}
+    found |= {
+        name: id(_dtype(name.removeprefix(DTYPE))) for name in named if name.startswith(DTYPE)
     }
-
-
-def _shared_symbols(declared: Mapping[str, str]) -> dict[str, int]:
-    """The addresses of what entries of all modules refer to."""
-    found = {name: address_of(name) for name in PYTHON_FUNCTIONS if name in declared}
-    found |= {name: _support().addresses[name] for name in FUNCTIONS if name in declared}
-    found["relaxscript.ndarray"] = id(np.ndarray)
-    prefix = "relaxscript.dtype."
-    for name in declared:
-        if name.startswith(prefix):
-            found[name] = id(_dtype(name.removeprefix(prefix)))
-    return {name: address for name, address in found.items() if name in declared}
+    if "relaxscript.ndarray" in named:
+        found["relaxscript.ndarray"] = id(np.ndarray)
+    return found
 
 
 @functools.cache
@@ -135,7 +176,7 @@ def _raise_failure(closure: VMClosure, status: int, address: int) -> None:
     """Raise what the machine raises where the kernel of a function ends with a status."""
     words = list((ctypes.c_int64 * DETAILS).from_address(address))
     entry: NativeEntry = closure.native.entry
-    closure.vm.fail(closure.index, entry.plan.kernel.failure(status, words))
+    closure.vm.fail(closure.index, entry.call.kernel.failure(status, words))
 
 
 def _documentation(name: str, params: tuple[str, ...]) -> str:

@@ -1,0 +1,131 @@
+"""The key of a build: a hash of all that its program depends on.
+
+The module counts with its constants, and the arrays that are bound to parameters. So do all
+settings, the versions of what computes, and the processor. Places and names count, since messages
+have them; the file's name and the line where the module begins do not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from relaxscript.dtypes import result_dtype
+from relaxscript.errors.settings import is_strict
+from relaxscript.ir.constant_array import constant_array
+from relaxscript.ir.module import IRModule, Target
+from relaxscript.opdef.operator import REGISTRY
+from relaxscript.opdef.user_operators import is_user_operator
+from relaxscript.runtime.arrays import NDArray
+from relaxscript.transform.pass_infra.context import PassContext
+
+from .package_state import state_of
+from .rows import PACKAGE, Array, Arrays, NotStorable, Rows, SourceLines
+
+__all__ = ["ProgramKey", "build_key"]
+
+# Told when this is loaded: what becomes of the files later is not what runs.
+PACKAGE_STATE = state_of(
+    os.path.dirname(os.path.abspath(os.path.dirname(os.path.dirname(__file__))))
+)
+# Hashing more than that takes longer than compiling a program.
+MOST_BYTES = 256 << 20
+
+
+class ProgramKey:
+    """The key, and what a program that is found under it takes from the build itself."""
+
+    def __init__(
+        self, digest: str, places: SourceLines, arrays: Arrays, params: Mapping[str, Array]
+    ) -> None:
+        self.digest = digest
+        self.places = places
+        self.arrays = arrays
+        self.params = params  # as they are now, whatever the caller writes into his arrays later
+
+    def array(self, number: int) -> Array:
+        """The array that a program tells by its number."""
+        return self.arrays.arrays[number]
+
+
+def build_key(
+    module: IRModule, target: Target, params: Mapping[str, Any] | None, settings: tuple[str, ...]
+) -> ProgramKey:
+    """The key of a build; raises `NotStorable` where its program depends on this process."""
+    places, arrays = SourceLines(), Arrays(MOST_BYTES)
+    rows = Rows(places, arrays)
+    if module.external_mods:
+        raise NotStorable("functions that code generators made")
+    made_of = [
+        module.__name__,
+        rows.value(module.attrs),
+        rows.value(module.global_infos),
+        rows.value(target),
+        *[(var.name_hint, rows.value(function)) for var, function in module.functions.items()],
+    ]
+    _require_our_operators(rows)
+    kept = {name: constant_array(_plain(value)) for name, value in (params or {}).items()}
+    bound = [(name, arrays.number(value)) for name, value in kept.items()]
+    surroundings = _passes(rows), is_strict(), _versions(), _processor()
+    told = (settings, made_of, bound, surroundings, rows.rows, arrays.digests)
+    try:
+        text = marshal.dumps(told, 2)  # equal values give equal bytes, up to version 2
+    except ValueError as error:
+        raise NotStorable(str(error)) from error
+    places.complete = True
+    return ProgramKey(hashlib.sha256(text).hexdigest(), places, arrays, kept)
+
+
+def _plain(value: Any) -> Array:
+    """A weight; raises `NotStorable` for what only becomes an array when it is bound."""
+    if type(value) not in (np.ndarray, NDArray) or not result_dtype(value).in_relax:
+        raise NotStorable("weights that are no arrays of numpy")
+    array: Array = value
+    return array
+
+
+def _passes(rows: Rows) -> tuple[Any, ...]:
+    """The settings of passes."""
+    context = PassContext.current()
+    if context.instruments or context.evaluate is not PassContext().evaluate:
+        raise NotStorable("instruments of passes")
+    names = tuple(context.required_pass), tuple(context.disabled_pass)
+    return context.opt_level, *names, rows.value(context.config)
+
+
+def _require_our_operators(rows: Rows) -> None:
+    """Refuse modules that use operators of users, and processes where rules of ours are others."""
+    for row in rows.rows:
+        if row[0] == "ir.relax.Op" and is_user_operator(row[1]):
+            raise NotStorable("an operator of the user")
+    for name, operator in REGISTRY.items():
+        for rule in operator.rules.values():
+            written = rule.func if isinstance(rule, partial) else rule
+            home = (getattr(written, "__module__", None) or "numpy").partition(".")[0]
+            if home not in (PACKAGE, "numpy") and not is_user_operator(name):
+                raise NotStorable("a rule of the user")
+
+
+def _versions() -> tuple[str, ...]:
+    names = ("numpy", "ml_dtypes")
+    return sys.version, *(str(import_module(name).__version__) for name in names)
+
+
+def _processor() -> list[tuple[str, str]]:
+    """The package, and the computer for which code is made."""
+    try:
+        from relaxscript.codegen.llvm.engine import engine_dependencies
+    except ImportError as error:
+        raise NotStorable("without llvmlite") from error
+    if PACKAGE_STATE is None:
+        raise NotStorable("a package whose files cannot be told")
+    facts = [(name, str(value)) for name, value in sorted(engine_dependencies().items())]
+    return [("package", PACKAGE_STATE), *facts]
