@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.analysis.derive import cast_target, is_pure_callee, nature_of_misfit
-from relaxscript.analysis.inplace_use import writes_in_place
 from relaxscript.analysis.normal_form import is_normal
 from relaxscript.analysis.purity import impurity
 from relaxscript.arith import NO, UNKNOWN, YES
@@ -45,7 +44,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import rewrite_top_down
-from relaxscript.op import DeferredCheck, lookup
+from relaxscript.op import DeferredCheck, Trait, lookup
 from relaxscript.sinfo import (
     check_compatibility,
     definable_shape_vars,
@@ -262,7 +261,7 @@ class Normalizer(ScopeStack):
                 if made is not call:
                     call = made.replace(args=tuple([self.operand(a) for a in made.args]))
             pure = operator.pure
-            self.writes_in_place = self.writes_in_place or writes_in_place(call)
+            self.writes_in_place |= Trait.WRITES_ARGS in operator.traits
         else:
             # To look the callee up where nobody asks would cost as much as all the rest.
             pure = not _requires_purity(self) or _is_pure(self, op)

@@ -575,7 +575,7 @@ def operator_named(name: str) -> Operator:
 
 def lookup(op_node: Op) -> Operator:
     """The operator that an Op node names; raises `ArgumentError` where there is none."""
-    return operator_named(op_node.name)
+    return REGISTRY.get(op_node.name) or operator_named(op_node.name)
 
 
 def traits_of(callee: Expr) -> frozenset[Trait]:

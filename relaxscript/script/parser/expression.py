@@ -48,6 +48,7 @@ __all__ = [
     "check_size",
     "compute_before",
     "key_of",
+    "known_attribute",
     "parse_attribute",
     "parse_beginning",
     "parse_binary",
@@ -222,7 +223,28 @@ def parse_attribute(cx: ScriptContext, node: ast.Attribute) -> Any:
             if isinstance(owner, ModuleType):
                 cx.known_attributes[key] = found
         return found
-    return cx.language.attribute_of(cx, parse_beginning(cx, base, node), node)
+    owner = parse_beginning(cx, base, node)
+    found = cx.language.attribute_of(cx, owner, node)
+    if isinstance(owner, ModuleType) and (path := _path(cx, node)) is not None:
+        cx.known_attributes[path] = found
+    return found
+
+
+def known_attribute(cx: ScriptContext, node: ast.expr) -> Any:
+    """The value of `R.add` or `R.nn.relu` where it was looked up before; else None."""
+    path = _path(cx, node) if node.__class__ is ast.Attribute else None
+    return None if path is None else cx.known_attributes.get(path)
+
+
+def _path(cx: ScriptContext, node: Any) -> tuple[str, str] | None:
+    """The name before one dot or two, unless the script bound it, and what is behind it."""
+    base: Any = node.value
+    path = node.attr
+    if base.__class__ is ast.Attribute:
+        path = f"{base.attr}.{path}"
+        base = base.value
+    known = base.__class__ is ast.Name and base.id not in cx.names
+    return (base.id, path) if known else None
 
 
 def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:

@@ -14,7 +14,14 @@ from relaxscript.script.names.safe_callables import is_safe
 
 from .argument_errors import bind_arguments
 from .diagnostics import Failed, Failures
-from .expression import check_size, parse_beginning, parse_expr, parse_exprs, parse_mapping
+from .expression import (
+    check_size,
+    known_attribute,
+    parse_beginning,
+    parse_expr,
+    parse_exprs,
+    parse_mapping,
+)
 from .script_context import ScriptContext
 
 __all__ = [
@@ -34,7 +41,10 @@ _OF_RELAX = _NAMESPACES[1:4]
 
 
 def parse_call(cx: ScriptContext, node: ast.Call) -> Any:
-    return cx.language.call_value(cx, parse_beginning(cx, node.func, node), node)
+    callee = known_attribute(cx, node.func)  # such as `R.add`, in nearly every line
+    if callee is None:
+        callee = parse_beginning(cx, node.func, node)
+    return cx.language.call_value(cx, callee, node)
 
 
 def call_python(cx: ScriptContext, callee: Any, node: ast.Call) -> Any:

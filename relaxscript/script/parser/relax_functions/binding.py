@@ -16,6 +16,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError, quantity
 from relaxscript.ir.prim import PrimExpr, const as scalar
 from relaxscript.ir.relax import (
+    Call,
     Constant,
     Expr,
     GlobalVar,
@@ -282,6 +283,10 @@ def bind(
 ) -> None:  # fmt: skip
     """Bind a name: values of the program to a variable, Python values in the parser only."""
     name = target.id
+    if value.__class__ is Call and annotation is None:
+        # What nearly every statement binds; below are all other values.
+        bind_value(cx, target, value, node, None, None)
+        return
     if annotation is None and _is_adopted_prim_func(cx, value):
         cx.bind_name(name, value)
         return

@@ -109,10 +109,15 @@ def declare(cx: RelaxContext, name: str, value: ast.expr) -> None:
         shape_declaration(cx, name, value)
 
 
+_VARS = ("Var", "SizeVar")
+
+
 def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar | None:
     """The variable that `n = T.int64()` or `n = T.Var("n", "int64")` declares, or None."""
+    if value.__class__ is ast.Call and value.args and getattr(value.func, "attr", "") not in _VARS:
+        return None  # as nearly every statement
     match value:
-        case ast.Call(func=ast.Attribute(attr="Var" | "SizeVar") as func, args=args):
+        case ast.Call(func=ast.Attribute(attr=attr) as func, args=args) if attr in _VARS:
             literals = [*args, *(keyword.value for keyword in value.keywords)]
             known = all(isinstance(literal, ast.Constant) for literal in literals)
             makers = (tir_nodes.Var, tir_nodes.SizeVar)

@@ -308,3 +308,17 @@ def test_a_long_chain_of_branches_is_an_error_and_no_failure():
     text = '@R.function\ndef f(c: R.Prim("bool"), x: R.Tensor((2,), "float32")):\n    if c:\n'
     with pytest.raises(DiagnosticError, match="nested too deeply"):
         from_source(f"{text}        y = x\n{chain}    else:\n        y = x\n    return y\n")
+
+
+def test_a_name_that_is_bound_is_no_namespace_any_more():
+    function = from_source(
+        "@R.function\n"
+        'def main(x: R.Tensor((2,), "float32")):\n'
+        "    a = R.nn.relu(R.abs(x))\n"
+        "    R = R.nn.relu(R.abs(a))\n"
+        "    b = R.abs()\n"
+        "    return b\n"
+    )
+    *_, bound, last = function.body.blocks[0].bindings
+    assert last.value.op.name == "relax.abs"
+    assert last.value.args == (bound.var,)
