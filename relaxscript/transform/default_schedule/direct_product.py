@@ -31,7 +31,7 @@ from .loop_writing import (
 from .processor import Processor
 from .tiled_product import Product
 
-__all__ = ["direct_loops", "is_low", "is_small"]
+__all__ = ["TileShape", "direct_loops", "is_low", "is_small", "tile_of"]
 
 # The elements of B, or its columns where the steps are not known, up to which it stays near.
 NEAR, NARROW = 16 * 1024, 128
@@ -106,11 +106,21 @@ def _shapes(m: int, vectors: int, lanes: int, registers: int) -> Iterator[TileSh
             yield TileShape(r, v, lanes)
 
 
+Put = Callable[[PrimExpr, Ramp, PrimExpr], Stmt]
+
+
+def tile_of(product: Product, shape: TileShape, i: PrimExpr, put: Put) -> Stmt:
+    """The statement that computes a tile at a row; `put` is told where each vector belongs."""
+    loops = _DirectLoops(product, shape, put)
+    return with_memory(loops.acc, loops.tile(i, number(0)))
+
+
 class _DirectLoops:
     """The loops of one product, from the outside in."""
 
-    def __init__(self, product: Product, shape: TileShape) -> None:
+    def __init__(self, product: Product, shape: TileShape, put: Put | None = None) -> None:
         self.product = product
+        self.put = put or self._store
         self.shape = shape
         self.m, self.n, self.k = product.sizes
         assert isinstance(self.n, IntImm)
@@ -163,12 +173,14 @@ class _DirectLoops:
             return BufferStore(self.acc, zero, self._at(r, v))
 
         def put(r: PrimExpr, v: int) -> Stmt:
-            total = self._total(r, v)
-            return BufferStore(self.product.c, total, (*self.product.lead_c, i + r, self._of(j, v)))
+            return self.put(i + r, self._of(j, v), self._total(r, v))
 
         rows = self.shape.rows
         steps = self._steps(i, j)
         return in_row(self._each(rows * self.sums, clear), *steps, self._each(rows, put))
+
+    def _store(self, row: PrimExpr, columns: Ramp, total: PrimExpr) -> Stmt:
+        return BufferStore(self.product.c, total, (*self.product.lead_c, row, columns))
 
     def _steps(self, i: PrimExpr, j: PrimExpr) -> list[Stmt]:
         """The loop over the steps, several sums at a time, and those that are left over."""
@@ -227,7 +239,7 @@ class _DirectLoops:
     def _at(self, r: PrimExpr, v: int) -> tuple[PrimExpr, PrimExpr, PrimExpr]:
         return r, number(v), Ramp(number(0), number(1), self.shape.lanes)
 
-    def _of(self, j: PrimExpr, v: int) -> PrimExpr:
+    def _of(self, j: PrimExpr, v: int) -> Ramp:
         """The columns of a vector; the last one ends where the tile does."""
         first = min(v * self.shape.lanes, self.columns - self.shape.lanes)
         return Ramp(j + first, number(1), self.shape.lanes)

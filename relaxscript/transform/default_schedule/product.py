@@ -29,7 +29,6 @@ from relaxscript.ir.tir import (
     IfThenElse,
     IterVar,
     PrimFunc,
-    SeqStmt,
     Stmt,
 )
 from relaxscript.ir.walk import walk
@@ -39,7 +38,8 @@ from relaxscript.transform.prim_func.memory_access import has_noalias
 from .direct_product import direct_loops, is_low, is_small
 from .elementwise import results_by_vectors
 from .loop_nests import nest_of, nests_of_parts, parts_of
-from .loop_writing import with_memory
+from .loop_writing import in_row, with_memory
+from .packed_product import Panels, loops_of_panels, panels_of
 from .processor import Processor
 from .product_of_few_rows import loops_of_few_rows
 from .tiled_product import Product, tiled_loops
@@ -60,7 +60,8 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
         for i, j in T.grid(m, n):                     for i, j in T.grid(m, n // 8):
             D[i, j] = T.tanh(C[i, j])                     D[i, T.Ramp(j * 8, 1, 8)] = T.tanh(...)
 
-    The matrices are of float32 or float64. Behind it there are nests of each element.
+    The matrices are of float32 or float64. Behind it there are nests of each element. Panels of a
+    matrix that the attribute `layout_free_buffers` lists are filled first, by a block of its own.
     """
     parts = parts_of(func)
     if parts is None or not has_noalias(func):
@@ -74,7 +75,8 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     a, b, c = found.product[:3]
     if not {a, b}.isdisjoint(parts.own):
         return None
-    made = [found.loops(processor)]
+    panels = panels_of(func, found.product, processor)
+    made = [found.loops(processor, panels)]
     behind = nests_of_parts((x for x in parts.own if x is not c), others)
     if behind is None or any(nest.store.buffer is c for nest in behind.nests):
         return None
@@ -82,8 +84,12 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     if results is None:
         return None
     made += results
-    body = SeqStmt(tuple(made)) if len(made) > 1 else made[0]
-    return func.replace(body=with_memory(c, body) if c in parts.own else body)
+    body = in_row(*made)
+    if c in parts.own:
+        body = with_memory(c, body)
+    if panels is not None:
+        body = with_memory(panels.buffer, in_row(panels.filled, body))
+    return func.replace(body=body)
 
 
 def _is_worth_it(found: _Contraction) -> bool:
@@ -98,15 +104,15 @@ class _Contraction(NamedTuple):
     axes: tuple[tuple[Var, PrimExpr], ...]
     rows: PrimExpr | None
 
-    def loops(self, processor: Processor) -> Stmt:
+    def loops(self, processor: Processor, panels: Panels | None) -> Stmt:
         if self.rows is None:
-            made = _loops(self.product, processor)
+            made = _loops(self.product, processor, panels)
             for var, extent in reversed(self.axes):
                 made = For(var, const(0, var.dtype), extent, ForKind.SERIAL, made)
             return made
         a, b, c = self.product[:3]
         views = [x.replace(shape=(self.rows, x.shape[-1]), axis_separators=()) for x in (a, c)]
-        made = _loops(Product(views[0], b, views[1]), processor)
+        made = _loops(Product(views[0], b, views[1]), processor, panels)
         for view in views:
             made = DeclBuffer(view, made)
         return made
@@ -124,8 +130,10 @@ def _cleared(stmt: Stmt) -> Buffer | None:
     return store.buffer if whole else None
 
 
-def _loops(found: Product, processor: Processor) -> Stmt:
+def _loops(found: Product, processor: Processor, panels: Panels | None) -> Stmt:
     """The loops for as many rows as there are: few, by tiles of copies, or without copies."""
+    if panels is not None:
+        return loops_of_panels(found, processor, panels.buffer)
     rows, _, _ = found.sizes
     if is_small(found):
         return direct_loops(found, processor)

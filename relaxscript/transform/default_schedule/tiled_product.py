@@ -42,7 +42,7 @@ from relaxscript.ir.tir import (
 from .loop_writing import as_variable, ceil, fused, in_row, loop, loop_or_once, number, with_memory
 from .processor import Processor
 
-__all__ = ["Product", "tiled_loops"]
+__all__ = ["Product", "packing_loops", "tiled_loops"]
 
 # Steps of the inner axis, rows of A and columns of B that are copied at a time.
 DEPTH, ROWS, COLUMNS = 384, 96, 1536
@@ -82,9 +82,18 @@ def tile_for(processor: Processor, dtype: DataType) -> _Tile:
     return _Tile((processor.vector_registers - 3) // 2, lanes)
 
 
-def tiled_loops(product: Product, processor: Processor) -> Stmt:
-    """The statement that computes a product by tiles."""
-    return _TiledLoops(product, tile_for(processor, product.c.dtype)).all_blocks()
+def tiled_loops(product: Product, processor: Processor, panels: Buffer | None = None) -> Stmt:
+    """The statement that computes a product by tiles; `panels` are those of B where it has them."""
+    return _TiledLoops(product, tile_for(processor, product.c.dtype), panels).all_blocks()
+
+
+def packing_loops(product: Product, processor: Processor) -> tuple[Buffer, Stmt]:
+    """A buffer for panels of all columns of B over all steps, and the loops that fill it."""
+    tile = tile_for(processor, product.c.dtype)
+    _, n, k = product.sizes
+    shape = (ceil(n, tile.columns), k, number(tile.columns))
+    panels = Buffer("b_panels", shape, product.c.dtype)
+    return panels, _TiledLoops(product, tile, panels).pack_all()
 
 
 class _Blocks(NamedTuple):
@@ -120,7 +129,7 @@ def _blocks(size: PrimExpr, limit: int, unit: int) -> _Blocks:
 class _TiledLoops:
     """The loops of one product, from the outside in."""
 
-    def __init__(self, product: Product, tile: _Tile) -> None:
+    def __init__(self, product: Product, tile: _Tile, panels: Buffer | None) -> None:
         self.product = product
         self.tile = tile
         self.m, self.n, self.k = product.sizes
@@ -131,7 +140,9 @@ class _TiledLoops:
         self.steps = _blocks(self.k, DEPTH, 1)
         depth = self.depth = self.steps.units
         self.packed_a = self._memory("a_panels", self.rows.units, depth, tile.rows)
-        self.packed_b = self._memory("b_panels", self.columns.units, depth, tile.columns)
+        self.is_packed = panels is not None
+        own = self._memory("b_panels", self.columns.units, depth, tile.columns)
+        self.packed_b = panels or own
         self.acc = self._memory("tile", tile.rows, tile.columns)
         self.spilled = self._memory("spilled", tile.rows, tile.columns)
 
@@ -142,7 +153,8 @@ class _TiledLoops:
 
     def all_blocks(self) -> Stmt:
         loops = loop_or_once("jc", self.columns.blocks, self.column_block)
-        for buffer in (self.packed_a, self.packed_b, self.spilled):
+        own = () if self.is_packed else (self.packed_b,)
+        for buffer in (self.packed_a, *own, self.spilled):
             loops = with_memory(buffer, loops)
         return loops
 
@@ -155,12 +167,15 @@ class _TiledLoops:
 
     def depth_block(self, jc: PrimExpr, pc: PrimExpr) -> Stmt:
         blocks = loop_or_once("ic", self.rows.blocks, lambda ic: self.row_block(jc, pc, ic))
-        return in_row(self.pack_b(jc, pc), blocks)
+        return blocks if self.is_packed else in_row(self.pack_b(jc, pc), blocks)
 
     def row_block(self, jc: PrimExpr, pc: PrimExpr, ic: PrimExpr) -> Stmt:
         def tiles(j: PrimExpr, jp: PrimExpr) -> Stmt:
+            # Panels of all columns are counted from the first column on, others from the block's.
+            panel = jc * self.columns.units + jp if self.is_packed else jp
+
             def one(i: PrimExpr, ip: PrimExpr) -> Stmt:
-                return self.one_tile(pc, i, ip, j, jp)
+                return self.one_tile(pc, i, ip, j, panel)
 
             return self.units_of(self.rows, ic, "i", one)
 
@@ -213,29 +228,51 @@ class _TiledLoops:
 
     def pack_b(self, jc: PrimExpr, pc: PrimExpr) -> Stmt:
         def panel(j: PrimExpr, jp: PrimExpr) -> Stmt:
-            def whole(p: PrimExpr) -> Stmt:
-                halves = []
-                for half in range(2):
-                    at = self._lanes_from(j + half * self.tile.lanes)
-                    value = self.of_b(pc * self.depth + p, at)
-                    to = (jp, p, self._lanes_from(number(half * self.tile.lanes)))
-                    halves.append(BufferStore(self.packed_b, value, to))
-                return in_row(*halves)
-
-            def part(p: PrimExpr) -> Stmt:
-                def one(q: PrimExpr) -> Stmt:
-                    loaded = self.of_b(pc * self.depth + p, j + q)
-                    value = self._or_zero(j + q < self.n, loaded)
-                    return BufferStore(self.packed_b, value, (jp, p, q))
-
-                return loop("q", self.tile.columns, one)
-
-            copy = self.steps_of(pc, whole)
-            if self.columns.whole:
-                return copy
-            return IfThenElse(j + self.tile.columns <= self.n, copy, self.steps_of(pc, part))
+            return self.pack_panel(j, jp, pc * self.depth, lambda copy: self.steps_of(pc, copy))
 
         return self.units_of(self.columns, jc, "j", panel)
+
+    def pack_all(self) -> Stmt:
+        """The panels of all columns, over all steps."""
+        columns = self.tile.columns
+
+        def panel(jp: PrimExpr) -> Stmt:
+            def fill(j: PrimExpr) -> Stmt:
+                return self.pack_panel(j, jp, number(0), lambda copy: loop("p", self.k, copy))
+
+            return as_variable("j", jp * columns, fill)
+
+        return loop("jp", ceil(self.n, columns), panel)
+
+    def pack_panel(
+        self,
+        j: PrimExpr,
+        jp: PrimExpr,
+        first: PrimExpr,
+        over_steps: Callable[[Callable[[PrimExpr], Stmt]], Stmt],
+    ) -> Stmt:
+        """One panel from a column and a step on; zeros are behind the edge."""
+
+        def whole(p: PrimExpr) -> Stmt:
+            halves = []
+            for half in range(2):
+                at = self._lanes_from(j + half * self.tile.lanes)
+                value = self.of_b(first + p, at)
+                to = (jp, p, self._lanes_from(number(half * self.tile.lanes)))
+                halves.append(BufferStore(self.packed_b, value, to))
+            return in_row(*halves)
+
+        def part(p: PrimExpr) -> Stmt:
+            def one(q: PrimExpr) -> Stmt:
+                value = self._or_zero(j + q < self.n, self.of_b(first + p, j + q))
+                return BufferStore(self.packed_b, value, (jp, p, q))
+
+            return loop("q", self.tile.columns, one)
+
+        copy = over_steps(whole)
+        if self.columns.whole:
+            return copy
+        return IfThenElse(j + self.tile.columns <= self.n, copy, over_steps(part))
 
     def of_a(self, row: PrimExpr, step: PrimExpr) -> BufferLoad:
         return BufferLoad(self.product.a, (*self.product.lead_a, row, step))
@@ -266,7 +303,7 @@ class _TiledLoops:
 
         body = in_row(
             self.each_vector(clear),
-            self.steps_of(pc, lambda p: self.step(p, ip, jp)),
+            self.steps_of(pc, lambda p: self.step(p, pc, ip, jp)),
             self.each_vector(spill),
             self.put(pc, i, j),
         )
@@ -282,7 +319,7 @@ class _TiledLoops:
 
         return loop("r", self.tile.rows, of_row, unroll=True)
 
-    def step(self, p: PrimExpr, ip: PrimExpr, jp: PrimExpr) -> Stmt:
+    def step(self, p: PrimExpr, pc: PrimExpr, ip: PrimExpr, jp: PrimExpr) -> Stmt:
         """The outer product of a column of A and a row of B, added to the tile."""
         halves = [Var.make(f"b{h}", self.vector) for h in range(2)]
         places = [self._lanes_from(number(h * self.tile.lanes)) for h in range(2)]
@@ -297,8 +334,9 @@ class _TiledLoops:
             return LetStmt(a, value, in_row(*sums))
 
         made = loop("r", self.tile.rows, added, unroll=True)
+        q = pc * self.depth + p if self.is_packed else p
         for half, at in zip(reversed(halves), reversed(places), strict=True):
-            made = LetStmt(half, BufferLoad(self.packed_b, (jp, p, at)), made)
+            made = LetStmt(half, BufferLoad(self.packed_b, (jp, q, at)), made)
         return made
 
     def put(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr) -> Stmt:
