@@ -80,7 +80,6 @@ _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
     "AdjustMatmulOrder": _BY_PATTERN,
     "AlterOpImpl": _BY_LOOPS,
-    "AttachAttrLayoutFreeBuffers": _NO_TUNING,
     "CombineParallelMatmul": _BY_PATTERN,
     "ConvertLayout": _BY_LAYOUT,
     "ExpandMatmulOfSum": _BY_PATTERN,
@@ -107,7 +106,6 @@ PASSES = {
     "ReorderTakeAfterMatmul": _BY_PATTERN,
     "RewriteCUDAGraph": _NO_GPU,
     "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
-    "SplitLayoutRewritePreproc": _NO_TUNING,
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
     "UpdateParamStructInfo": "`BindSymbolicVars` makes sizes known",
     "VMBuiltinLower": "`LowerRuntimeBuiltin` is the name of that pass",

@@ -10,6 +10,7 @@ byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
 default_schedule/  how loops are arranged where nobody says it.
+layout/       how weights lie in memory, as those want it that read them.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
 pipeline.py   which rows of passes have names.
@@ -32,6 +33,8 @@ from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
 from .fuse.fuse_tir import FuseTIR
 from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
+from .layout.attach_attr_layout_free_buffers import AttachAttrLayoutFreeBuffers
+from .layout.split_layout_rewrite_preproc import SplitLayoutRewritePreproc
 from .legalize.decompose_ops import DecomposeOpsForInference, DecomposeOpsForTraining
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
@@ -91,7 +94,7 @@ if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
 
 __all__ = [
     "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyDefaultSchedule", "ApplyPassToFunction",
-    "AttachExternModules",
+    "AttachAttrLayoutFreeBuffers", "AttachExternModules",
     "AttachGlobalSymbol", "BindParams", "BindSymbolicVars", "BundleModelParams",
     "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
@@ -102,8 +105,8 @@ __all__ = [
     "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo",
     "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
     "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
-    "Sequential", "SplitCallTIRByPattern", "StaticPlanBlockMemory", "ToNonDataflow",
-    "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach", "dataflowblock_pass",
-    "default_build_pipeline", "default_pipeline", "function_pass", "get_default_pipeline",
-    "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
+    "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
+    "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach",
+    "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
+    "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

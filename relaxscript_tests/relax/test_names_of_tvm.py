@@ -68,8 +68,7 @@ ABSENT = {
     **each(GPU, "relax.transform", "IPCAllReduceRewrite LowerGPUIPCAllocStorage RewriteCUDAGraph"),
     **each(
         TUNING, "relax.transform",
-        "AttachAttrLayoutFreeBuffers FewShotTuning MetaScheduleApplyDatabase MetaScheduleTuneIRMod "
-        "MetaScheduleTuneTIR SplitLayoutRewritePreproc",
+        "FewShotTuning MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR",
     ),
     **each(
         TUNING, "ir.transform.PassContext",

@@ -92,12 +92,14 @@ DECLARED = {
         "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
-        "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern", "LambdaLift", "LegalizeOps",
-        "MergeCompositeFunctions", "SplitCallTIRByPattern", "VMShapeLower",
+        "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
+        "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "SplitCallTIRByPattern",
+        "SplitLayoutRewritePreproc", "VMShapeLower",
     },
     "removes_functions": {
-        "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
-        "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern", "tir.Filter",
+        "AttachAttrLayoutFreeBuffers", "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
+        "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern",
+        "SplitLayoutRewritePreproc", "tir.Filter",
     },
     "tolerance": {"ApplyDefaultSchedule", "LegalizeOps"},
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},

@@ -31,7 +31,7 @@ from relaxscript.ir.tir import Buffer, PrimFunc, SeqStmt, Stmt, handle_var
 from relaxscript.ir.walk import free_vars, rewrite_compounds, substitute, walk
 from relaxscript.op.calls import call_dps_packed, call_tir
 from relaxscript.runtime import get_global_func, list_global_func_names
-from relaxscript.transform.fuse.function_names import FunctionNames
+from relaxscript.transform.fuse.function_names import FunctionNames, without_unused
 from relaxscript.transform.fuse.tir_calls import TIRCall, TIRCalls, TIRSignature, tensors_of
 from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 from relaxscript.transform.pass_infra.context import PassContext
@@ -118,7 +118,7 @@ class SplitCallTIRByPattern(ModulePass):
                 made[split.rest.gvar] = split.rest.function
         if splitting.compiled:
             made.external_mods = (*mod.external_mods, splitting.compiled)
-        return _without_unused(made, {name for name in done if mod[name].is_private})
+        return without_unused(made, {name for name in done if mod[name].is_private})
 
 
 def _pattern(given: object, place: int) -> NestPattern:
@@ -132,16 +132,6 @@ def _pattern(given: object, place: int) -> NestPattern:
         message = f"`patterns[{place}]` is a PrimFunc, not {brief(given)}"
     help = "a pattern is the loops to look for: a function under `@T.prim_func`, or `mod[name]`"
     raise DiagnosticError(Diagnostic("RX0709", message, caller_span(), help=help))
-
-
-def _without_unused(mod: IRModule, names: set[str]) -> IRModule:
-    """The module without those functions that no other one of it names; it is changed."""
-    for gvar, func in mod.functions.items():
-        if gvar.name_hint not in names:
-            names = names - {n.name_hint for n in walk(func) if isinstance(n, GlobalVar)}
-    for name in names:
-        del mod[name]
-    return mod
 
 
 # ---------------------------------------------------------------- how a PrimFunc is split

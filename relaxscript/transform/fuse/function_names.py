@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.walk import walk
 
-__all__ = ["FunctionNames"]
+__all__ = ["FunctionNames", "without_unused"]
 
 _LONGEST_NAME = 200
 
@@ -38,3 +40,13 @@ class FunctionNames:
         self._counts[wanted] = number
         self._taken.add(name)
         return name
+
+
+def without_unused(mod: IRModule, names: set[str]) -> IRModule:
+    """The module without those functions that no other one of it names; it is changed."""
+    for gvar, func in mod.functions.items():
+        if gvar.name_hint not in names:
+            names = names - {n.name_hint for n in walk(func) if isinstance(n, GlobalVar)}
+    for name in names:
+        del mod[name]
+    return mod

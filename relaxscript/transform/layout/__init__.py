@@ -1,0 +1,1 @@
+"""Tensors that lie in memory as the functions want it that read them."""
