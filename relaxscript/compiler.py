@@ -35,6 +35,7 @@ from .ir.written_size import MOST_PARTS, size_when_written
 from .runtime import Device, Executable, VirtualMachine
 from .runtime.coercion import call_packed
 from .runtime.collector import collector_paused
+from .runtime.progress import showing_progress
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module
@@ -108,7 +109,7 @@ def build(
     def make(module: IRModule, params: Mapping[str, Any] | None) -> _Made:
         return _make(module, made_for, params, relax_pipeline, tir_pipeline, remove_checks)
 
-    with collector_paused() if ours else nullcontext():
+    with showing_progress("building"), collector_paused() if ours else nullcontext():
         kept = None
         if ours and _has_code(made_for):
             settings = str(relax_pipeline), str(remove_checks)

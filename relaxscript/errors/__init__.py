@@ -31,7 +31,7 @@ from .explain import CODES, Page, explain, page_of
 from .fixes import FixedSource, apply_fixes, fix_source
 from .quantity import quantity
 from .render import automatic_style, render
-from .settings import config, is_strict
+from .settings import config, is_strict, shows_progress
 from .span import SequentialSpan, Source, Span
 from .suggest import did_you_mean, meant_hint, meant_notes, nearest
 
@@ -74,6 +74,7 @@ __all__ = [
     "page_of",
     "quantity",
     "render",
+    "shows_progress",
     "unplaced_error",
     "warn",
 ]

@@ -20,6 +20,7 @@ from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, neares
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim_checks import shorten
+from relaxscript.runtime.progress import note_progress
 from relaxscript.semantics import tir_errors
 from relaxscript.semantics.prim_func_abi import (
     BufferParam,
@@ -78,11 +79,16 @@ def compile_prim_funcs(
     """
     chosen = _options(options or {})
     written = {name: func for name, func in functions.items() if is_scheduled(func)}
+    note_progress(f"{len(written)} of {len(functions)} kernels at once")
     together = _compile_together(written, chosen, module, AS_WRITTEN) if written else {}
-    return {
-        name: together.get(name) or compile_prim_func(func, name, options, module)
-        for name, func in functions.items()
-    }
+    made = {}
+    for name, func in functions.items():
+        if name in together:
+            made[name] = together[name]
+            continue
+        note_progress(f"kernel {len(made) + 1} of {len(functions)}, {name}")
+        made[name] = compile_prim_func(func, name, options, module)
+    return made
 
 
 def is_scheduled(func: tir.PrimFunc) -> bool:

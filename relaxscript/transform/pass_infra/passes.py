@@ -35,6 +35,7 @@ from relaxscript.ir.relax import BaseFunc, DataflowBlock, Function, GlobalVar
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import rewrite
 from relaxscript.runtime.collector import collector_paused
+from relaxscript.runtime.progress import note_progress
 
 from .checked_arguments import checks_arguments
 from .context import PassContext, PassInfo
@@ -161,6 +162,7 @@ class Pass(ABC):
                 mod = find_pass(earlier)(mod)
         if not ctx.before(mod, info):
             return mod
+        note_progress(f"pass {info.name}")
         pause = collector_paused() if self._is_ours else nullcontext()
         with restoring(mod), naming(self, info.name, mod), pause:
             result: Any = self.transform(mod, ctx)
