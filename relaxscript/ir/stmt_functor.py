@@ -47,7 +47,8 @@ def part_names(cls: type[Node]) -> tuple[str, ...]:
 def parts_of_tir(node: Node) -> list[Stmt | PrimExpr]:
     """The statements and scalars directly in a node, in the order of its fields."""
     found: list[Stmt | PrimExpr] = []
-    for name in part_names(type(node)):
+    names = _names.get(node.__class__)
+    for name in part_names(type(node)) if names is None else names:
         value = getattr(node, name)
         if isinstance(value, (Stmt, PrimExpr)):
             found.append(value)

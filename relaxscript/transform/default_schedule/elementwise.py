@@ -25,6 +25,7 @@ from relaxscript.ir.prim import (
     cast,
     const,
 )
+from relaxscript.ir.stmt_functor import pre_order_visit, rewrite_tir
 from relaxscript.ir.tir import (
     Buffer,
     BufferStore,
@@ -165,11 +166,13 @@ def _collapsed(value: InlinedNest) -> _Loops:
     for depth in range(len(loops), 1, -1):
         last = loops[-depth:]
         if all(_is_whole(*a, last) or is_without(a[1], last) for a in accesses):
-            views = {b: _view(b) for b, indices in accesses if _is_whole(b, indices, last)}
+            whole = dict.fromkeys(b for b, indices in accesses if _is_whole(b, indices, last))
+            views = {buffer: _view(buffer) for buffer in whole}
             var, flat = Var.make(last[-1].var.name, INT64), dict(views)
             made = _Flat(last, var, flat).rewritten(body)
-            used = {*walk(made)}
-            if not any(loop.var in used for loop in last):
+            used: list[Stmt | PrimExpr] = []
+            pre_order_visit(made, used.append)
+            if {loop.var for loop in last}.isdisjoint(used):
                 extent = product_of([loop.extent for loop in last])
                 return _Loops(loops[:-depth], var, extent, made, tuple(views.values()))
     return _Loops(loops[:-1], loops[-1].var, loops[-1].extent, body, ())
@@ -219,7 +222,7 @@ class _Flat:
         self.views = views
 
     def rewritten(self, body: Stmt) -> Stmt:
-        def step(node: Node) -> Node | None:
+        def step(node: Stmt | PrimExpr) -> Stmt | PrimExpr | None:
             if not isinstance(node, (BufferLoad, BufferStore)) or node.buffer not in self.views:
                 return None
             if not _is_whole(node.buffer, node.indices, self.loops):
@@ -227,7 +230,7 @@ class _Flat:
             place = self._place(node.buffer, node.indices)
             return node.replace(buffer=self.views[node.buffer], indices=(place,))
 
-        return rewrite(body, step)
+        return rewrite_tir(body, step)
 
     def _place(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
         lead: PrimExpr | None = None

@@ -269,6 +269,8 @@ class _Vectorizer:
 
     def scalar(self, root: PrimExpr) -> PrimExpr:
         """A scalar in all lanes: a vector, unless it is the same in each."""
+        if id(root) in self.done:
+            return self.done[id(root)]
         parts: list[PrimExpr] = []
         post_order_visit(root, parts.append)
         lets = {e.var: e.value for e in parts if isinstance(e, Let)}
