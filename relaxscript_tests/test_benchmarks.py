@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -205,6 +207,14 @@ def test_a_row_without_figures_says_why():
     assert ratio_of(EXAMPLE, without).verdict == "no figure"
 
 
+def test_a_ratio_may_be_judged_by_cpu_time():
+    ours, jax, torch = figures("ours", 3), figures("jax", 1), figures("torch", 2)
+    jax.cpu, torch.cpu = [4.0], [1.0]
+    ratio = ratio_of(EXAMPLE, {"example": [ours, jax, torch]}, "cpu")
+    assert (ratio.peer.side.peer, ratio.figure, ratio.verdict) == ("torch", 1.5, "met")
+    assert ratio.rounds == (1.5,)
+
+
 def test_a_count_is_a_row_without_a_peer():
     row = EXAMPLE._replace(counts=True, must=1, aim=1)
     ours = figures("ours", 0.5)
@@ -235,7 +245,7 @@ def reported() -> str:
 def test_the_report_has_every_row_with_its_peer_and_bounds():
     text = reported()
     line = (
-        "| an example | 250 ms | jax | 500 ms | **0.5** | 0.5 – 0.5 | 0.5 | 2 | 1 | aim reached |"
+        "| an example | 250 ms | jax | 500 ms | **0.5** | 0.5 | 0.5 – 0.5 | 2 | 1 | aim reached |"
     )
     assert line in text
     assert "- another: not measured" in text
@@ -326,6 +336,21 @@ def test_ours_has_every_workload():
     for name, workload in WORKLOADS.items():
         module, _ = by_ours.LOADED[name]({} if "encoder" in name else workload.weights())
         assert len(module.functions) == 1, name
+
+
+@pytest.mark.slow
+def test_one_row_is_measured_kept_and_reported(tmp_path: Path, capsys):
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    out, kept = tmp_path / "REPORT.md", tmp_path / "kept.json"
+    options = ["--quick", "--row", "gemm_256", "--date", "a day", "--out", str(out)]
+    assert command.main([*options, "--json", str(kept)]) == 0
+    assert "GEMM 256: " in capsys.readouterr().err
+    text = out.read_text("utf-8")
+    assert re.search(r"\| GEMM 256 \| .* \| numpy \| .* \| 1.1 \| 1 \|", text)
+    assert "a day, commit" in text
+    assert list(load(kept)) == ["gemm_256"]
+    ElementTree.fromstring(out.with_suffix(".svg").read_text("utf-8"))
+    assert before is None or os.sched_getaffinity(0) == before
 
 
 def test_a_row_that_there_is_not_is_refused(capsys):

@@ -16,8 +16,8 @@ LEFT, WIDTH, LINE, TOP = 310, 920, 22, 46
 
 def svg(all_ratios: Sequence[Ratio]) -> str:
     """The picture of those rows that have a ratio."""
-    shown = [ratio for ratio in all_ratios if ratio.wall and not ratio.row.counts]
-    numbers = [n for ratio in shown for n in (ratio.wall, ratio.row.must, ratio.row.aim) if n]
+    shown = [ratio for ratio in all_ratios if ratio.figure and not ratio.row.counts]
+    numbers = [n for ratio in shown for n in (ratio.figure, ratio.row.must, ratio.row.aim) if n]
     low = math.floor(math.log10(min(numbers, default=0.1)))
     high = math.ceil(math.log10(max(numbers, default=10.0)))
     axis = Axis(low, max(high, low + 1))
@@ -67,7 +67,7 @@ def legend() -> Iterator[str]:
 
 def bar(axis: Axis, ratio: Ratio, y: int) -> Iterator[str]:
     """A line of the chart: its name, a bar from the left, its bounds, its figure."""
-    value = ratio.wall or 1.0
+    value = ratio.figure or 1.0
     end, must, aim = axis.at(value), axis.at(ratio.row.must), axis.at(ratio.row.aim)
     colour = COLOURS[ratio.verdict]
     peer = f" / {ratio.peer.side.label}" if ratio.peer else ""

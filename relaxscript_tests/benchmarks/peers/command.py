@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import machine
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="fewer rounds: figures to look at, not to quote")
     add("--date", default="", help="the date to be told (the commit's)")
     add("--cpu", type=int, help="the processor to pin all to (the last one)")
+    add("--clock", choices=("wall", "cpu"), default="wall", help="what ratios are judged by")
     add("--list", action="store_true", help="say the names of all rows")
     return made
 
@@ -52,17 +54,25 @@ def last_cpu() -> int | None:
     return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
-def leave(cpu: int | None) -> None:
+@contextlib.contextmanager
+def away_from(cpu: int | None) -> Iterator[None]:
     """Stay away from the processor that is measured on, where there is another one."""
-    if cpu is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, (os.sched_getaffinity(0) - {cpu}) or {cpu})
+    if cpu is None or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, (before - {cpu}) or before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def run(rows: Sequence[Row], bench: Bench, kept: Path | None) -> Found:
+def run(rows: Sequence[Row], bench: Bench, kept: Path | None, clock: str) -> Found:
     """Measure what the rows need; kept figures are written after each measurement."""
     found = load(kept) if kept else {}
     needed = {row.measurement for row in rows}
@@ -71,8 +81,9 @@ def run(rows: Sequence[Row], bench: Bench, kept: Path | None) -> Found:
             continue
         bench.tell(f"-- {measurement.name}: {measurement.title}")
         found[measurement.name] = measured(measurement, bench)
-        for ratio in ratios([row for row in rows if row.measurement == measurement.name], found):
-            figure = f"{ratio.wall:.3g}" if ratio.wall is not None else ratio.reason
+        of_it = [row for row in rows if row.measurement == measurement.name]
+        for ratio in ratios(of_it, found, clock):
+            figure = f"{ratio.figure:.3g}" if ratio.figure is not None else ratio.reason
             bench.tell(f"   {ratio.row.text}: {figure} (must {ratio.row.must:g}, {ratio.verdict})")
         if kept:
             save(kept, found)
@@ -102,9 +113,10 @@ def main(arguments: Sequence[str]) -> int:
     for line in absent:
         tell(f"absent: {line}")
     cpu = last_cpu() if options.cpu is None else options.cpu
-    leave(cpu)
     before = machine.load()
-    found = run(rows, Bench(known, QUICK if options.quick else Effort(), cpu, tell), options.json)
+    bench = Bench(known, QUICK if options.quick else Effort(), cpu, tell)
+    with away_from(cpu):
+        found = run(rows, bench, options.json, options.clock)
     told = [row for row in ROWS if row.measurement in found] if options.json else rows
     conditions = Conditions(
         options.date or machine.date_of_commit(),
@@ -115,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
         f"{before} when begun, {machine.load()} at the end (of {os.cpu_count()})",
         absent,
     )
-    all_ratios = ratios(told, found)
+    all_ratios = ratios(told, found, options.clock)
     chart = options.out.with_suffix(".svg") if options.out else None
     text = report(
         conditions, all_ratios, measurements_of(found), found, chart.name if chart else ""

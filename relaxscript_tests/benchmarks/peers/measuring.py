@@ -53,6 +53,9 @@ class Figures:
     versions: dict[str, str] = field(default_factory=dict)
     spent: float = 0.0
 
+    def by(self, clock: str) -> list[float]:
+        return self.cpu if clock == "cpu" else self.wall
+
     def add(self, answer: Mapping[str, Any]) -> None:
         self.spent += sum(answer["wall"])
         self.wall.append(statistics.median(answer["wall"]))

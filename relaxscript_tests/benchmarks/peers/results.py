@@ -26,18 +26,27 @@ class Ratio:
     cpu: float | None = None
     rounds: tuple[float, ...] = ()
     reason: str = ""
+    clock: str = "wall"
+
+    @property
+    def figure(self) -> float | None:
+        """The ratio by the clock that was asked for."""
+        return self.cpu if self.clock == "cpu" else self.wall
 
     @property
     def verdict(self) -> str:
-        if self.wall is None:
+        if self.figure is None:
             return "no figure"
-        if self.wall <= self.row.aim:
+        if self.figure <= self.row.aim:
             return "aim reached"
-        return "met" if self.wall <= self.row.must else "missed"
+        return "met" if self.figure <= self.row.must else "missed"
 
 
-def ratio_of(row: Row, found: Found) -> Ratio:
-    """The ratio of a row: of the medians, by the wall clock and by CPU time."""
+def ratio_of(row: Row, found: Found, clock: str = "wall") -> Ratio:
+    """The ratio of a row: of the medians, by the wall clock and by CPU time.
+
+    Of several peers that one counts which is the best by the clock.
+    """
     sides = {figures.side.label: figures for figures in found.get(row.measurement, [])}
     ours = sides.get(row.ours)
     if ours is None:
@@ -46,18 +55,20 @@ def ratio_of(row: Row, found: Found) -> Ratio:
         return Ratio(row, ours, reason=f"{row.ours}: {ours.failure or 'no figure'}")
     if row.counts:
         count = ours.compilations
-        return Ratio(row, ours, wall=None if count is None else float(count), reason="not counted")
+        number = None if count is None else float(count)
+        return Ratio(row, ours, None, number, number, reason="not counted", clock=clock)
     there = [sides[name] for name in row.peers if name in sides and sides[name].wall]
     if not there:
         return Ratio(row, ours, reason="; ".join(why_not(sides, name) for name in row.peers))
-    peer = min(there, key=lambda figures: statistics.median(figures.wall))
+    peer = min(there, key=lambda figures: statistics.median(figures.by(clock)))
     return Ratio(
         row,
         ours,
         peer,
         statistics.median(ours.wall) / statistics.median(peer.wall),
         share(statistics.median(ours.cpu), statistics.median(peer.cpu)),
-        tuple(mine / theirs for mine, theirs in zip(ours.wall, peer.wall)),
+        tuple(mine / theirs for mine, theirs in zip(ours.by(clock), peer.by(clock)) if theirs),
+        clock=clock,
     )
 
 
@@ -70,8 +81,8 @@ def why_not(sides: Mapping[str, Figures], name: str) -> str:
     return f"{name}: {figures.failure or 'no figure'}" if figures else f"{name}: not measured"
 
 
-def ratios(rows: Iterable[Row], found: Found) -> list[Ratio]:
-    return [ratio_of(row, found) for row in rows]
+def ratios(rows: Iterable[Row], found: Found, clock: str = "wall") -> list[Ratio]:
+    return [ratio_of(row, found, clock) for row in rows]
 
 
 # ---------------------------------------------------------------- as JSON
