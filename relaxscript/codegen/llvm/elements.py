@@ -32,6 +32,7 @@ __all__ = [
     "i64",
     "is_number",
     "multiply",
+    "runs_of",
     "size_of",
     "strides_of",
 ]
@@ -158,6 +159,10 @@ def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
     if access.is_run:
         access.check_run()
         return read_number(cx, access.address(0), dtype.with_lanes(lanes))
+    runs = None if access.open else runs_of(e, place)
+    if runs is not None:
+        first, second, places = runs
+        return cx.asm.shuffle(emit_load(cx, first), emit_load(cx, second), places)
     mask = None if e.predicate is None else emit(cx, e.predicate)
     numbers = []
     for lane in range(lanes):
@@ -167,6 +172,30 @@ def emit_load(cx: FunctionContext, e: prim.BufferLoad) -> Value:
         else:
             numbers.append(load_masked(cx, access, lane, mask))
     return cx.asm.join(numbers)
+
+
+def runs_of(
+    e: prim.BufferLoad, place: BufferAddress
+) -> tuple[prim.BufferLoad, prim.BufferLoad, list[int]] | None:
+    """Two runs that have every second element, or all of them backwards, and where each is."""
+    *outer, last = e.indices
+    if e.predicate is not None or place.strides is not None or not isinstance(last, prim.Ramp):
+        return None
+    lanes, step = last.lanes, getattr(last.stride, "value", 0)
+    if any(index.dtype.lanes > 1 for index in outer) or step not in (2, -1):
+        return None
+
+    def run(ahead: int) -> prim.BufferLoad:
+        base = last.base + prim.const(ahead, last.base.dtype)
+        ramp = prim.Ramp(base, prim.const(1, base.dtype), lanes)
+        return prim.BufferLoad(e.buffer, (*outer, ramp))
+
+    if step < 0:
+        backwards = run(1 - lanes)
+        return backwards, backwards, list(range(lanes))[::-1]
+    # The second one ends with the last element that is asked for.
+    places = [2 * k if 2 * k < lanes else 2 * k + 1 for k in range(lanes)]
+    return run(0), run(lanes - 1), places
 
 
 def load_scalar(cx: FunctionContext, e: prim.BufferLoad, place: BufferAddress) -> Value:

@@ -177,6 +177,12 @@ class FunctionWriter:
             vector = self.value(type_, f"insertelement {vector}, {lane}, i64 {i}")
         return vector
 
+    def shuffle(self, a: Value, b: Value, places: Sequence[int]) -> Value:
+        """The lanes at some places of two vectors of one type, one behind the other."""
+        indices = ", ".join(f"i32 {place}" for place in places)
+        type_ = f"<{len(places)} x {element_of(a.type)}>"
+        return self.value(type_, f"shufflevector {a}, {b}, <{len(places)} x i32> <{indices}>")
+
     def splat(self, scalar: Value, lanes: int) -> Value:
         """The vector of so many copies of a scalar."""
         if lanes == 1:

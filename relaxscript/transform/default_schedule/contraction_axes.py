@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import prod
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
@@ -32,7 +31,7 @@ from .collapsed_axes import collapsed
 from .loop_nests import Loop
 from .row_nests import PlainNest
 
-__all__ = ["Contraction", "Factor", "contraction_of", "number_of", "places_in"]
+__all__ = ["Contraction", "Factor", "contraction_of", "places_in"]
 
 Loops = tuple[Loop, ...]
 
@@ -60,12 +59,6 @@ class Contraction(NamedTuple):
     rows: Loops
     columns: Loops
     views: tuple[Buffer, ...]
-
-
-def number_of(loops: Sequence[Loop]) -> int | None:
-    """The number of iterations of some loops, if it is known."""
-    sizes = [loop.extent.value for loop in loops if isinstance(loop.extent, IntImm)]
-    return prod(sizes) if len(sizes) == len(loops) else None
 
 
 def places_in(loops: Sequence[Loop], index: PrimExpr) -> dict[Node, PrimExpr]:

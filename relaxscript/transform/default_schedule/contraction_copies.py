@@ -9,9 +9,10 @@ from relaxscript.ir.prim import INT64, BufferLoad, PrimExpr, Var, const
 from relaxscript.ir.tir import BufferStore, IfThenElse, Stmt
 from relaxscript.ir.walk import rewrite
 
-from .contraction_axes import Factor, number_of, places_in
+from .contraction_axes import Factor, places_in
 from .contraction_sizes import Plan
 from .elementwise import product_of
+from .loop_nests import number_of
 from .loop_writing import in_row, loop, number
 from .panel_copies import along, is_run, with_variables
 

@@ -8,8 +8,9 @@ from math import lcm
 from relaxscript.ir.prim import Min, PrimExpr, Ramp
 from relaxscript.ir.tir import Buffer, Stmt
 
-from .contraction_axes import Contraction, Factor, Loops, number_of
+from .contraction_axes import Contraction, Factor, Loops
 from .elementwise import product_of
+from .loop_nests import number_of
 from .loop_writing import in_row, number
 from .panel_copies import in_lanes, is_run
 from .processor import Processor

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import prod
 from typing import NamedTuple
 
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
@@ -29,6 +30,7 @@ __all__ = [
     "nest_of",
     "nests_of",
     "nests_of_parts",
+    "number_of",
     "parts_of",
 ]
 
@@ -38,6 +40,12 @@ class Loop(NamedTuple):
 
     var: Var
     extent: PrimExpr
+
+
+def number_of(loops: Sequence[Loop]) -> int | None:
+    """The number of iterations of some loops, if it is known."""
+    sizes = [loop.extent.value for loop in loops if isinstance(loop.extent, IntImm)]
+    return prod(sizes) if len(sizes) == len(loops) else None
 
 
 class Nest(NamedTuple):

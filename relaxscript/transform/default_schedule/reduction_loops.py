@@ -29,7 +29,7 @@ from relaxscript.ir.walk import rewrite, walk
 
 from .collapsed_axes import collapsed
 from .elementwise import is_without
-from .loop_nests import Loop
+from .loop_nests import Loop, number_of
 from .loop_writing import in_row, number, with_memory
 from .processor import Processor
 from .row_nests import PlainNest, is_neutral
@@ -37,6 +37,8 @@ from .row_sweeps import Sweep, reduced
 
 __all__ = ["has_step_one", "reduction_loops"]
 
+# From this cost on, vectors are no gain.
+MOST = 0.9
 # So many vectors of partial results are put together at the same time.
 PARTIAL_AT_ONCE = 4
 
@@ -85,27 +87,34 @@ class _Reduction(NamedTuple):
 
 
 def _by_best_axis(found: _Reduction, processor: Processor) -> Stmt | None:
-    """The loops with vectors along the axis of which the fewest lanes are reached one by one."""
+    """The loops with vectors along the axis by which a step costs least, if that is a gain."""
     most = found.lanes(processor)
-    best: tuple[float, int] | None = None
     loops = [*found.outer, *found.inner]
-    for place, loop in enumerate(loops):
-        lanes = _fitting(most, loop.extent)
-        is_result = place < len(found.outer)
-        if lanes < 2 or not (is_result or is_neutral(found.kind, found.start)):
-            continue
-        accesses = [(load.buffer, load.indices) for load in found.loads()]
-        cost = sum(_cost(buffer, indices, loop.var, lanes) for buffer, indices in accesses)
-        # Vectors of partial results cost more than those of results, and short ones more than long.
-        cost += (0.0 if is_result else 0.25) + most / lanes / 4
-        if best is None or (cost, -place) < best:
-            best = cost, -place
-    if best is None or best[0] >= most / 2:
+    costs = [
+        (_cost(found, loop, _fitting(most, loop.extent), place < len(found.outer)), -place)
+        for place, loop in enumerate(loops)
+    ]
+    cost, place = min(costs)
+    if cost >= MOST:
         return None
-    place = -best[1]
-    if place < len(found.outer):
-        return _of_results(found, place, most, _at_once(found, most, processor))
-    return _of_partial_results(found, place - len(found.outer), most)
+    if -place < len(found.outer):
+        return _of_results(found, -place, most, _at_once(found, most, processor))
+    return _of_partial_results(found, -place - len(found.outer), most)
+
+
+def _cost(found: _Reduction, loop: Loop, lanes: int, is_result: bool) -> float:
+    """The cost of a step by vectors along a loop, that of a step of the plain loops being 1."""
+    if lanes < 2 or not (is_result or is_neutral(found.kind, found.start)):
+        return MOST
+    accesses = [(load.buffer, load.indices) for load in found.loads()]
+    loads = sum(_loads(buffer, indices, loop.var, lanes) - 1 for buffer, indices in accesses)
+    cost = (1 + loads) / lanes
+    if not is_result and isinstance(loop.extent, IntImm):
+        # Partial results are put together, which takes steps of its own for each result.
+        steps = (number_of(found.inner) or loop.extent.value) / loop.extent.value
+        cost += (lanes.bit_length() + 1) / (steps * loop.extent.value)
+        cost += loop.extent.value % lanes / loop.extent.value
+    return cost
 
 
 def _fitting(count: int, extent: PrimExpr, size: int = 1) -> int:
@@ -115,13 +124,27 @@ def _fitting(count: int, extent: PrimExpr, size: int = 1) -> int:
     return count
 
 
-def _cost(buffer: Buffer, indices: Sequence[PrimExpr], var: Var, lanes: int) -> float:
-    """The number of loads for a vector, if these are more than one."""
+def _loads(buffer: Buffer, indices: Sequence[PrimExpr], var: Var, lanes: int) -> int:
+    """The number of loads for a vector."""
     uses = [index for index in indices if any(node is var for node in walk(index))]
     if not uses:
-        return 0
-    is_last = len(uses) == 1 and uses[0] is indices[-1] and not buffer.strides
-    return 0 if is_last and has_step_one(uses[0], var) else lanes
+        return 1
+    if len(uses) > 1 or uses[0] is not indices[-1] or buffer.strides:
+        return lanes
+    return 1 if has_step_one(uses[0], var) else 3 if has_step_two(uses[0], var) else lanes
+
+
+def has_step_two(index: PrimExpr, var: Var) -> bool:
+    """True if an index grows with a variable, by two."""
+    match index:
+        case prim.Mul(a=a, b=IntImm(value=2)):
+            return has_step_one(a, var)
+        case prim.Add(a=a, b=b):
+            one, other = has_step_two(a, var), has_step_two(b, var)
+            return one != other and is_without([b if one else a], [Loop(var, a)])
+        case prim.Sub(a=a, b=b):
+            return has_step_two(a, var) and is_without([b], [Loop(var, a)])
+    return False
 
 
 def has_step_one(index: PrimExpr, var: Var) -> bool:

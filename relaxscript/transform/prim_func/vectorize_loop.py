@@ -335,6 +335,9 @@ def _ramp(e: prim.Binary, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
             return Ramp(_sum(number, base), stride, lanes)
         case (Sub(), Ramp(base, stride, lanes), number) if number.dtype.lanes == 1:
             return Ramp(Sub(base, number), stride, lanes)
+        case (Sub(), number, Ramp(base, stride, lanes)) if number.dtype.lanes == 1:
+            first = number if _is(base, 0) else Sub(number, base)
+            return Ramp(first, _product(stride, const(-1, stride.dtype)), lanes)
         case (Mul(), Ramp(base, stride, lanes), number) if number.dtype.lanes == 1:
             return Ramp(_product(base, number), _product(stride, number), lanes)
         case (Mul(), number, Ramp(base, stride, lanes)) if number.dtype.lanes == 1:

@@ -11,7 +11,7 @@ from relaxscript.errors import VMError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import prim, tir
 from relaxscript.ir.prim import const
-from relaxscript.script import tir as T
+from relaxscript.script import from_source, tir as T
 from relaxscript_tests.prim_funcs import both, load, loop, prim_func, store
 
 
@@ -266,3 +266,42 @@ def test_every_way_to_run_checks(way, tmp_path):
             run = lambda: evaluate(Gathering["gather"], [x, at, y])  # noqa: E731
     with pytest.raises(VMError, match="index -1 is outside of dimension 0 of buffer `x`"):
         run()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "bool", "bfloat16"])
+@pytest.mark.parametrize("lanes", [2, 3, 4, 8, 16])
+@pytest.mark.parametrize("step", [2, -1])
+def test_lanes_of_step_two_and_backwards_are_two_runs_at_most(step: int, lanes: int, dtype: str):
+    size = 2 * lanes - 1 if step == 2 else lanes
+    first = 0 if step == 2 else lanes - 1
+    text = f"""
+@T.prim_func
+def main(A: T.Buffer((3, {size}), "{dtype}"), B: T.Buffer((3, {lanes}), "{dtype}")):
+    for i in range(3):
+        B[i, T.Ramp(0, 1, {lanes})] = A[i, T.Ramp({first}, {step}, {lanes})]
+"""
+    func = from_source(text)
+    kernel = compile_prim_func(func)
+    x = np.random.default_rng(lanes).integers(0, 2 if dtype == "bool" else 100, (3, size))
+    given = x.astype(func.buffer_map[func.params[0]].dtype.numpy)
+    found, expected = (np.zeros((3, lanes), given.dtype) for _ in range(2))
+    kernel(given, found)
+    evaluate(func, [given, expected])
+    assert found.tobytes() == expected.tobytes()
+    assert found.tobytes() == given[:, ::step][:, :lanes].tobytes()
+    assert kernel.llvm_ir.count("= load <") in (1, 2)
+
+
+def test_lanes_of_step_two_that_may_be_outside_are_checked_one_by_one():
+    text = """
+@T.prim_func
+def main(A: T.Buffer(("n",), "float32"), B: T.Buffer((4,), "float32")):
+    n = T.int64()
+    B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 2, 4)]
+"""
+    kernel = compile_prim_func(from_source(text))
+    found = np.zeros(4, "float32")
+    kernel(np.arange(7, dtype="float32"), found)
+    assert found.tolist() == [0, 2, 4, 6]
+    with pytest.raises(VMError, match="index 6 is outside of dimension 0 of buffer `A`"):
+        kernel(np.arange(5, dtype="float32"), found)

@@ -115,6 +115,12 @@ REDUCTIONS = [
         ", ".join([tensor("x", 2, "m", 3, "n"), *(tensor(k, "m") for k in "gbcd")]),
         "h = R.nn.batch_norm(x, g, b, c, d, axis=1)\ny = h[0]", 1e-5,
     ),
+    (tensor("x", 1, 3, 9, 12), "y = R.nn.max_pool2d(x, pool_size=3, strides=2, padding=1)", 0),
+    (tensor("x", 2, 3, 37), "y = R.nn.avg_pool1d(x, pool_size=2, strides=2)", 0),
+    (
+        ", ".join([tensor("x", 1, 4, 9, 40), tensor("w", 4, 1, 3, 3)]),
+        "y = R.nn.conv2d(x, w, strides=2, groups=4)", 0,
+    ),
     (tensor("x", "m", "n") + ", " + tensor("w", "n", "p"), "y = R.einsum((x, w), 'ij,jk->ik')", 0),
 ]  # fmt: skip
 
@@ -166,6 +172,14 @@ with T.allocate([T.int64({size})], "float32", "global") as {name}_data:
     )
     made = nests(prim_func(head, before), Processor(16, 4))
     assert_structural_equal(made, prim_func(head, after))
+
+
+@pytest.mark.parametrize(
+    "body", ["y = R.sum(x, axis=-1)", "y = R.nn.max_pool1d(x, pool_size=3, strides=3)"]
+)
+def test_what_vectors_cost_more_for_is_left_as_it_is(body: str):
+    mod = fused(tensor("x", 5, 4, 3), body)
+    assert nests(only_prim_func(mod), EIGHT) is None
 
 
 def test_partial_results_of_columns_are_kept_in_registers():

@@ -215,7 +215,7 @@ ROWS = 'A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32"), C: T.Buffe
         ("B[j * 4 + i] = A[i]", "B[T.Ramp(i, 4, 8)] = T.Broadcast(A[i], 8)"),
         (
             "B[31 - j] = T.exp(A[i * 8 + j])",
-            "B[31 - T.Ramp(0, 1, 8)] = T.exp(A[T.Ramp(i * 8, 1, 8)])",
+            "B[T.Ramp(31, -1, 8)] = T.exp(A[T.Ramp(i * 8, 1, 8)])",
         ),
         (
             "B[j] = T.Select(j < i, A[j], T.float32(2)) * T.Cast('float32', j)",
