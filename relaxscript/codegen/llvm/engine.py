@@ -27,8 +27,8 @@ from relaxscript.semantics.c_functions import c_function
 from relaxscript.version import __version__
 
 __all__ = [
-    "AS_WRITTEN", "Code", "LinkedObject", "assembly_text", "compile_text", "engine_dependencies",
-    "optimised_text", "stored_code",
+    "AS_IT_STANDS", "AS_WRITTEN", "Code", "LinkedObject", "assembly_text", "compile_text",
+    "engine_dependencies", "optimised_text", "stored_code",
 ]  # fmt: skip
 
 
@@ -37,6 +37,8 @@ _lock = lock_across_forks()
 
 # The level of code that is written with vectors: LLVM takes variables into registers, no more.
 AS_WRITTEN = -1
+# The level of code that is short, has no loops and runs once in a call: its compilation counts.
+AS_IT_STANDS = -2
 
 
 class LinkedObject(NamedTuple):
@@ -98,10 +100,10 @@ class Engine:
         return {
             "cpu": self.cpu,
             "features": self.features,
-            "opt": 2 if level == AS_WRITTEN else level,
+            "opt": {AS_WRITTEN: 2, AS_IT_STANDS: 0}.get(level, level),
             "reloc": "pic",
             # Constants of small code are reached from where it is, which leaves registers free.
-            "codemodel": "small" if level == AS_WRITTEN else "jitdefault",
+            "codemodel": "small" if level < 0 else "jitdefault",
             "jit": True,
         }
 
@@ -185,6 +187,8 @@ class Engine:
 
     def optimise(self, module: Any, machine: Any, level: int) -> None:
         """Run LLVM's own pipeline, or the one pass that takes variables into registers."""
+        if level == AS_IT_STANDS:
+            return
         if level == AS_WRITTEN:
             self.keep_in_registers(module, machine)
             return
@@ -256,7 +260,7 @@ def _the_engine() -> Engine:
 def compile_text(
     text: str, entries: str | Sequence[str], functions: Mapping[str, str | int], level: int
 ) -> Code:
-    """Compile a module of LLVM at a level from 0 to 3, or `AS_WRITTEN`; `entries` are exported.
+    """Compile a module of LLVM at a level from 0 to 3, or one named above; `entries` are exported.
 
     `functions` are those that it calls, by their symbols: functions of the C library by their
     names, others by their addresses. Equal modules are one code while anybody holds it, and the

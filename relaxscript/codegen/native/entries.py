@@ -12,6 +12,7 @@ import numpy as np
 
 from relaxscript.codegen.llvm import Kernel
 from relaxscript.codegen.llvm.engine import (
+    AS_IT_STANDS,
     AS_WRITTEN,
     Code,
     LinkedObject,
@@ -101,7 +102,7 @@ def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, Na
         return {}
     text = "\n".join([*sites.declarations.values(), *functions]) + "\n"
     symbols = {**_symbols(calls), **_shared_symbols(sites.declarations)}
-    return _entries(calls, compile_text(text, tuple(calls), symbols, AS_WRITTEN))
+    return _entries(calls, compile_text(text, tuple(calls), symbols, AS_IT_STANDS))
 
 
 def stored_entries(

@@ -26,8 +26,9 @@ from relaxscript.ir import prim
 from relaxscript.semantics import scalar
 from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
 
-from .builtin import ALIGNED_COMPACT, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE
+from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
 from .plan import ArrayFacts, EntryPlan, Given, Literal, Made, Number, Returned, Tensor
+from .support import IS_CONSTANT, IS_KNOWN, IS_NEW
 
 __all__ = ["Unwritable", "write_entry"]
 
@@ -75,12 +76,8 @@ class _EntryWriter:
     # ------------------------------------------------------------ the whole
 
     def write(self) -> str:
-        plan, asm = self.plan, self.asm
-        self.require(asm.compare("icmp eq", Value("ptr", "%names"), Value("ptr", "null")))
-        count = _i64(len(plan.params))
-        self.require(asm.compare("icmp eq", Value("i64", "%count"), count))
-        for index in range(len(plan.params)):
-            self.array(index)
+        plan = self.plan
+        self.take_arguments()
         for index, facts in enumerate(plan.params):
             self.shape_of_argument(Given(index), facts)
         for index, facts in enumerate(plan.made):
@@ -132,30 +129,52 @@ class _EntryWriter:
             return
         self.doubts.append(self.asm.compare(predicate, a, b))
 
-    def array(self, index: int) -> None:
-        """The kind of an argument: nothing but an array has the fields that are read then."""
-        asm, facts = self.asm, self.plan.params[index]
-        place = asm.value("ptr", f"getelementptr ptr, ptr %args, i64 {index}")
-        given = asm.value("ptr", f"load ptr, {place}")
-        kind = self.field(given, TYPE, "ptr")
-        self.require(asm.compare("icmp eq", kind, self.symbol_value("relaxscript.ndarray")))
-        flags = ALIGNED_COMPACT | (WRITEABLE if Given(index) in self.written else 0)
-        found = asm.operation("and", self.field(given, FLAGS, "i32"), Value("i32", str(flags)))
-        self.doubt("icmp ne", found, Value("i32", str(flags)))
-        self.doubt("icmp ne", self.field(given, DESCR, "ptr"), self.dtype(facts.dtype))
-        ndim = Value("i32", str(len(facts.shape)))
-        self.doubt("icmp ne", self.field(given, NDIM, "i32"), ndim)
-        self.settle()
-        tensor = Given(index)
-        self.objects[tensor] = given
-        self.data[tensor] = self.field(given, DATA, "ptr")
-        sizes = self.field(given, DIMS, "ptr") if facts.shape else given
-        self.shapes[tensor] = [
-            self.field(sizes, 8 * axis, "i64") for axis in range(len(facts.shape))
-        ]
-        for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
-            if isinstance(expected, prim.Var):
-                self.values.setdefault(expected, size)
+    def take_arguments(self) -> None:
+        """Test the arguments by a table (`support.py`); where they fit, dimensions are known."""
+        asm, plan = self.asm, self.plan
+        words, slots = [f"i64 {len(plan.params)}"], list[tuple[Given, int]]()
+        first: dict[prim.Var, int] = {}
+        for index, facts in enumerate(plan.params):
+            tensor = Given(index)
+            flags = ALIGNED_COMPACT | (WRITEABLE if tensor in self.written else 0)
+            words.append(f"i64 ptrtoint ({self.dtype(facts.dtype)} to i64)")
+            words += [f"i64 {flags}", f"i64 {len(facts.shape)}"]
+            for axis, size in enumerate(facts.shape):
+                if isinstance(size, prim.IntImm):
+                    words += [f"i64 {IS_CONSTANT}", f"i64 {size.value}"]
+                elif isinstance(size, prim.Var) and size in first:
+                    words += [f"i64 {IS_KNOWN}", f"i64 {first[size]}"]
+                else:
+                    if isinstance(size, prim.Var):
+                        first[size] = len(slots)
+                    words += [f"i64 {IS_NEW}", f"i64 {len(slots)}"]
+                    slots.append((tensor, axis))
+        table = f"{self.symbol}.table"
+        content = f"[{len(words)} x i64] [{', '.join(words)}]"
+        asm.sites.declare(table, f"@{table} = private constant {content}")
+        self.room.append(f"%data = alloca [{max(len(plan.params), 1)} x ptr]")
+        self.room.append(f"%sizes = alloca [{max(len(slots), 1)} x i64]")
+        self.declare("relaxscript_take", "i1", "ptr, i64, ptr, ptr, ptr, ptr")
+        given = f"ptr %args, i64 %count, ptr %names, ptr @{table}, ptr %data, ptr %sizes"
+        self.require(asm.value("i1", f"call i1 @relaxscript_take({given})"))
+        taken = {place: self.word("%sizes", i, "i64") for i, place in enumerate(slots)}
+        self.values = {var: taken[slots[slot]] for var, slot in first.items()}
+        used = {operand for operand in plan.operands if isinstance(operand, Given)}
+        for index, facts in enumerate(plan.params):
+            tensor = Given(index)
+            if tensor in used:
+                self.data[tensor] = self.word("%data", index, "ptr")
+            if tensor in _leaves(plan.returned):
+                self.objects[tensor] = self.word("%args", index, "ptr")
+            self.shapes[tensor] = [
+                taken.get((tensor, axis)) or self.integer(size, self.values)
+                for axis, size in enumerate(facts.shape)
+            ]
+
+    def word(self, array: str, index: int, type_: str) -> Value:
+        """An element of an array of addresses or numbers."""
+        place = self.asm.value("ptr", f"getelementptr i64, ptr {array}, i64 {index}")
+        return self.asm.value(type_, f"load {type_}, {place}")
 
     def shape_of_argument(self, tensor: Given, facts: ArrayFacts) -> None:
         for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
@@ -261,30 +280,18 @@ class _EntryWriter:
         self.declare(name, "i32", ", ".join(operand.type for operand in operands))
         call = f"call i32 @{name}({', '.join(map(str, operands))})"
         size = self.bytes()
-        if isinstance(size, int):
-            status = self.unlocked(call) if size > GRAIN else asm.value("i32", call)
-        else:
-            self.room.append("%status = alloca i32")
-            large, small, ahead = asm.name(), asm.name(), asm.name()
-            grain = Value("double", f"{GRAIN:.1f}")
-            asm.branch(asm.compare("fcmp ogt", size, grain), large, small)
-            for label in (large, small):
-                asm.begin(label)
-                found = self.unlocked(call) if label == large else asm.value("i32", call)
-                asm.do(f"store {found}, ptr %status")
-                asm.jump(ahead)
-            asm.begin(ahead)
-            status = asm.value("i32", "load i32, ptr %status")
+        if isinstance(size, int) and size <= GRAIN:
+            self.explain(asm.value("i32", call))
+            return
+        large = Value("i1", "1")
+        if not isinstance(size, int):
+            large = asm.compare("fcmp ogt", size, Value("double", f"{GRAIN:.1f}"))
+        self.declare("relaxscript_unlock", "ptr", "i1")
+        self.declare("relaxscript_lock", "void", "ptr")
+        thread = asm.value("ptr", f"call ptr @relaxscript_unlock({large})")
+        status = asm.value("i32", call)
+        asm.do(f"call void @relaxscript_lock({thread})")
         self.explain(status)
-
-    def unlocked(self, call: str) -> Value:
-        """A call during which other threads may run Python."""
-        self.declare("PyEval_SaveThread", "ptr", "")
-        self.declare("PyEval_RestoreThread", "void", "ptr")
-        thread = self.asm.value("ptr", "call ptr @PyEval_SaveThread()")
-        status = self.asm.value("i32", call)
-        self.asm.do(f"call void @PyEval_RestoreThread({thread})")
-        return status
 
     def bytes(self) -> int | Value:
         """The number of bytes of all tensors, as a double where it is not known."""
@@ -327,13 +334,7 @@ class _EntryWriter:
         """A new array, of zeros where the kernel leaves elements; the slow way says what fails."""
         asm, tensor = self.asm, Made(index)
         sizes = self.shapes[tensor]
-        dims = Value("ptr", "null")
-        if sizes:
-            dims = Value("ptr", f"%dims.{index}")
-            self.room.append(f"{dims.text} = alloca [{len(sizes)} x i64]")
-        for axis, size in enumerate(sizes):
-            place = asm.value("ptr", f"getelementptr i64, {dims}, i64 {axis}")
-            asm.do(f"store {size}, {place}")
+        dims = self.row(f"dims.{index}", sizes)
         self.declare("relaxscript_result", "ptr", "ptr, i32, ptr, i64, i1")
         dtype, bytes_ = self.dtype(facts.dtype), self.sizes[index]
         zeros = int(tensor not in self.plan.filled)
@@ -350,6 +351,22 @@ class _EntryWriter:
         asm.do("ret ptr null")
         asm.begin(ahead)
         self.objects[tensor], self.data[tensor] = made, self.field(made, DATA, "ptr")
+
+    def row(self, name: str, sizes: Sequence[Value]) -> Value:
+        """The address of some numbers in a row: a constant where they are."""
+        if not sizes:
+            return Value("ptr", "null")
+        content = ", ".join(map(str, sizes))
+        if "%" not in content:
+            symbol = f"{self.symbol}.{name}"
+            text = f"@{symbol} = private constant [{len(sizes)} x i64] [{content}]"
+            self.asm.sites.declare(symbol, text)
+            return Value("ptr", f"@{symbol}")
+        self.room.append(f"%{name} = alloca [{len(sizes)} x i64]")
+        for axis, size in enumerate(sizes):
+            place = self.asm.value("ptr", f"getelementptr i64, ptr %{name}, i64 {axis}")
+            self.asm.do(f"store {size}, {place}")
+        return Value("ptr", f"%{name}")
 
     def size(self, index: int, facts: ArrayFacts) -> Value:
         """The number of bytes of a result."""
