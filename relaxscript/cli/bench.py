@@ -49,13 +49,15 @@ class Measurement:
 
     `flops` and `moved` are the operations and bytes of its kernels, None where they are not known.
     `peak` are the bytes that Python and numpy allocated at most at once during a call. `compared`
-    are the seconds of a call on another target.
+    are the seconds of a call on another target. With `from_cache` the program was not built, but
+    read from the disk.
     """
 
     function: str
     target: str
     dims: Mapping[str, int]
     build_seconds: float
+    from_cache: bool
     first_call_seconds: float
     seconds: Sequence[float]
     median: float
@@ -162,8 +164,8 @@ def _measured(
     explained = _explained(executable, member, given.sizes)
     flops = [None if row.flops is None else row.flops.value for row in explained.kernels]
     return Measurement(
-        name, str(targets[0]), given.sizes, built - start, called - built,
-        times.results, times.median,
+        name, str(targets[0]), given.sizes, built - start, executable.built is not None,
+        called - built, times.results, times.median,
         _total(explained, flops), _total(explained, [row.moved for row in explained.kernels]),
         explained.total_seconds, _size(given.values), _size(result),
         _size(executable.constants), _peak(call, given.values),
@@ -213,9 +215,10 @@ def _text(found: Measurement) -> str:
     rates += [rate_text(found.moved / seconds, "B/s")] if found.moved else []
     if found.roof_seconds is not None:
         rates.append(f"{100 * found.roof_seconds / seconds:.0f} % of the roof")
+    how = ", read from the cache" if found.from_cache else ""
     lines = [
         f"{found.function} for {found.target}{sizes}",
-        f"  build       {seconds_text(found.build_seconds)}",
+        f"  build       {seconds_text(found.build_seconds)}{how}",
         f"  first call  {seconds_text(found.first_call_seconds)}",
         f"  a call      {seconds_text(seconds)}, median of {len(found.seconds)}; "
         f"from {seconds_text(best[0])} to {seconds_text(best[1])}",

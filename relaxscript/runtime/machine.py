@@ -253,7 +253,12 @@ class VirtualMachine:
         for index, function in enumerate(executable.functions):
             if function.kind is VMFuncKind.VM_FUNC:
                 watched._dispatcher._code(index)  # decoded here, so that it is no part of the time
-        return recorder.run(func_name, lambda: watched[func_name](*args))
+        for linked in executable.externals.values():
+            prepare = getattr(linked, "prepare", None)
+            if prepare is not None:
+                prepare()
+        call = watched[func_name]
+        return recorder.run(func_name, lambda: call(*args))
 
     def explain(self, func_name: str | None = None, /, **dims: int) -> Explanation:
         """The kernels of the program and what they do; see `Executable.explain`."""

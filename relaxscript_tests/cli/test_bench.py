@@ -65,6 +65,14 @@ def test_every_script_of_a_file_is_measured(file, capsys):
     assert [each["function"] for each in found] == ["twice", "again"]
 
 
+def test_a_program_that_was_read_from_the_cache_is_told_to_be(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELAXSCRIPT_CACHE", str(tmp_path / "cache"))
+    path = file(GOOD)
+    assert [measured(capsys, path)[0]["from_cache"] for _ in range(2)] == [False, True]
+    assert main(["bench", path, "--repeat", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith(", read from the cache")
+
+
 def test_another_target_is_compared(file, capsys):
     path = file(GOOD)
     (found,) = measured(capsys, path, "--target", "reference", "--compare", "llvm")

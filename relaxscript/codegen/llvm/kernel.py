@@ -230,6 +230,10 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         return self._call(*args)
 
+    def prepare(self) -> None:
+        """Make now what the first call makes."""
+        self._call  # noqa: B018
+
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
 

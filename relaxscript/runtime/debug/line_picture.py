@@ -14,20 +14,24 @@ __all__ = ["line_picture"]
 
 _ROW, _CHARACTER, _BAR, _GAP = 18, 7.3, 220, 12
 
-_STYLE = """
-text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; }
-.page { fill: #ffffff; }
-.number, .time { fill: #59636e; }
-.bar { fill: #d1570f; }
-.back { fill: #eff2f5; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc; }
-  .page { fill: #0d1117; }
-  .number, .time { fill: #9198a1; }
-  .bar { fill: #f0883e; }
-  .back { fill: #212830; }
-}
-"""
+# Text, page, lesser text, bars and what is behind them; for light pages and for dark ones.
+_LIGHT = ("#1f2328", "#ffffff", "#59636e", "#d1570f", "#eff2f5")
+_DARK = ("#f0f6fc", "#0d1117", "#9198a1", "#f0883e", "#212830")
+_FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+
+
+def _style() -> str:
+    """The style sheet, which says nothing of the page on which a picture stands."""
+
+    def rules(colours: tuple[str, ...]) -> str:
+        parts = ("text", ".page", ".less", ".bar", ".back")
+        return " ".join(
+            f".relaxscript-lines {part} {{ fill: {colour}; }}"
+            for part, colour in zip(parts, colours)
+        )
+
+    font = f".relaxscript-lines text {{ font: {_FONT}; }}"
+    return f"{font} {rules(_LIGHT)} @media (prefers-color-scheme: dark) {{ {rules(_DARK)} }}"
 
 
 def line_picture(lines: Sequence[tuple[str, str, float]], total: float) -> str:
@@ -41,9 +45,10 @@ def line_picture(lines: Sequence[tuple[str, str, float]], total: float) -> str:
     title = f"{seconds_text(total)} by source line"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" '
-        f'width="{width:.0f}" height="{height}" role="img" aria-labelledby="title">',
-        f'<title id="title">{escape(title)}</title>',
-        f"<style>{_STYLE}</style>",
+        f'width="{width:.0f}" height="{height}" class="relaxscript-lines" role="img" '
+        f'aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{_style()}</style>",
         f'<rect class="page" width="{width:.0f}" height="{height}"/>',
         f'<text x="{_GAP}" y="{_ROW}">{escape(title)}</text>',
     ]
@@ -66,11 +71,11 @@ def _line(
         f'<rect class="bar" x="{left:.1f}" y="{top + 3}" width="{max(length, 1):.1f}" height="12"/>'
     )
     time = (
-        f'<text class="time" x="{left + _BAR + _GAP:.1f}" y="{base}">{seconds_text(seconds)}</text>'
+        f'<text class="less" x="{left + _BAR + _GAP:.1f}" y="{base}">{seconds_text(seconds)}</text>'
     )
     return [
         f"<g><title>{_text(said)}</title>",
-        f'<text class="number" x="{_GAP}" y="{base}">{_text(name)}</text>',
+        f'<text class="less" x="{_GAP}" y="{base}">{_text(name)}</text>',
         f'<rect class="back" x="{left:.1f}" y="{top + 3}" width="{_BAR}" height="12"/>',
         *([bar, time] if seconds else []),
         f'<text x="{left + _BAR + 2 * _GAP + 80:.1f}" y="{base}" xml:space="preserve">'

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -91,16 +91,15 @@ class Recorder:
         """`function`, of which each call is recorded; one that fails leaves no trace."""
 
         def call(*args: Any) -> Any:
-            described = tuple(kind_of(arg) for arg in args)
-            sizes = tuple([_size(arg) for arg in args])
+            given = tuple(map(_note, args))
             before = [inner.count() for inner in self._inner]
             start = time.perf_counter()
             result = function(*args)
             seconds = time.perf_counter() - start
             numbers = tuple([(n, inner.count()) for n, inner in zip(before, self._inner)])
             thread = self._number(threading.get_ident())
-            event = Event(name, start - self.began, seconds, thread, described, _places(span))
-            self.calls.append(_Call(event, span, sizes, numbers))
+            event = Event(name, start - self.began, seconds, thread)
+            self.calls.append(_Call(event, span, given, numbers))
             return result
 
         return call
@@ -117,6 +116,7 @@ class Recorder:
         self.began = time.perf_counter()
         result = call()
         seconds = time.perf_counter() - self.began
+        self.calls = [_described(call) for call in self.calls]
         inner_calls = [*self._inner_calls()]
         # What calls others is no row: its time is theirs. An event of it stays in the trace.
         timed = [call for call in self.calls if not any(b > a for a, b in call.inner)]
@@ -144,7 +144,8 @@ class Recorder:
             name, seconds = call.event.name, call.event.seconds
             known = _UNKNOWN
             if self._amounts is not None:
-                known = self._amounts(name, call.span, call.args)
+                sizes = None if call.args is None else tuple(map(_size, call.args))
+                known = self._amounts(name, call.span, sizes)
             row = rows.get(name)
             if row is None:
                 rows[name] = Row(name, 1, seconds, *known, call.event.places)
@@ -161,11 +162,39 @@ def _plus(a: Any, b: Any) -> Any:
     return None if a is None or b is None else a + b
 
 
-def _size(arg: Any) -> Any:
+class _Array(NamedTuple):
+    """An array without its elements."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def _note(arg: Any) -> Any:
+    """An argument as it is kept until a run has ended: what it is, but not its memory."""
+    if type(arg) is np.ndarray:
+        return _Array(arg.shape, arg.dtype)
+    return arg if type(arg) is int else kind_of(arg)
+
+
+def _size(note: Any) -> Any:
     """The shape of an array, or a number: what decides about bytes and operations."""
-    if isinstance(arg, np.ndarray):
-        return arg.shape
-    return arg if type(arg) is int else None
+    if type(note) is _Array:
+        return note.shape
+    return note if type(note) is int else None
+
+
+def _described(call: _Call) -> _Call:
+    """A call whose event tells the place and the arguments."""
+    event = replace(
+        call.event, arguments=tuple(map(_words, call.args or ())), places=_places(call.span)
+    )
+    return replace(call, event=event)
+
+
+def _words(note: Any) -> str:
+    if type(note) is _Array:
+        return kind_of(np.broadcast_to(np.empty((), note.dtype), note.shape))
+    return note if isinstance(note, str) else kind_of(note)
 
 
 def _places(span: Span | None) -> tuple[SourcePlace, ...]:

@@ -25,7 +25,7 @@ def test_each_line_and_the_whole_have_a_title_for_those_who_do_not_see_it():
     assert [title.text for title in tree.findall(f".//{SVG}title")] == [
         "1.00 s by source line", "m.py:1: 500.00 ms, 50.0 % of the call", "m.py:2: nothing",
     ]  # fmt: skip
-    assert (tree.get("role"), tree.get("aria-labelledby")) == ("img", "title")
+    assert (tree.get("role"), tree.get("aria-label")) == ("img", "1.00 s by source line")
 
 
 def test_text_of_a_program_is_text_in_the_picture():
@@ -43,6 +43,14 @@ def test_a_picture_needs_nothing_beside_itself_and_suits_both_themes():
     assert links == ['xmlns="http://www.w3.org/2000/svg"']
     assert not any(sign in text for sign in ("url(", "@import", "href"))
     assert "@media (prefers-color-scheme: dark)" in text
+
+
+def test_the_style_of_a_picture_is_for_nothing_around_it():
+    style = parsed([]).find(f"{SVG}style").text
+    selectors = [part.rpartition("}")[2] for part in style.split("{")[:-1]]
+    named = [part.strip() for part in selectors if "@media" not in part]
+    assert named
+    assert all(part.startswith(".relaxscript-lines ") for part in named if part)
 
 
 def test_indentation_is_kept():

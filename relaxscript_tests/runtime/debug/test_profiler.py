@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relaxscript.errors import SequentialSpan, Source
-from relaxscript.runtime import dispatch, register_func
+from relaxscript.runtime import VirtualMachine, dispatch, register_func
 from relaxscript.runtime.debug import profiler
 from relaxscript.runtime.debug.profiler import Recorder
 from relaxscript_tests.runtime.programs import calling, machine
@@ -49,6 +49,27 @@ def test_what_is_done_before_a_first_call_is_no_part_of_its_time(monkeypatch):
     monkeypatch.setattr(profiler.time, "perf_counter", lambda: now[0])
     report = machine(calling("test.add", 2), profile=True).profile("main", 1, 2)
     assert (report.result, report.seconds, now[0]) == (3, 0.0, 1.0)
+
+
+class Kernel:
+    """A kernel that makes something at its first call, unless it was told to before."""
+
+    def __init__(self):
+        self.done = []
+
+    def prepare(self):
+        self.done.append("prepared")
+
+    def __call__(self, x):
+        self.done.append("called")
+        return x
+
+
+def test_what_a_first_call_makes_is_made_before_the_time_runs():
+    kernel = Kernel()
+    executable = machine(calling("test.kernel", 1)).executable.link({"test.kernel": kernel})
+    VirtualMachine(executable).profile("main", 1)
+    assert kernel.done == ["prepared", "called"]
 
 
 def test_every_machine_profiles():
