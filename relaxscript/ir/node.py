@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     from relaxscript.errors import Span
 
-__all__ = ["Converter", "FieldInfo", "Node", "field", "fields_of", "node", "traversal_of"]
+__all__ = [
+    "Converter", "FieldInfo", "Node", "field", "fields_of", "maker_of", "node", "traversal_of",
+]  # fmt: skip
 
 Converter = Callable[[Any], Any]
 N = TypeVar("N", bound="type[Node]")
@@ -187,6 +189,35 @@ def traversal_of(cls: type[Node]) -> tuple[FieldInfo, ...]:
     return cls._traversal
 
 
+def maker_of(cls: type[Node]) -> Callable[..., Node]:
+    """A function of all fields and the span that makes nodes as `make` does, and generates nothing.
+
+    It is for whoever makes a few nodes of many classes.
+    """
+    names = [*(f.name for f in cls._fields), "span"]
+    setters = [getattr(cls, name).__set__ for name in names]
+    slots = dict.fromkeys(n for base in cls.__mro__ for n in getattr(base, "_cached_slots", ()))
+    derived: dict[str, Callable[..., Any]] = getattr(cls, "_derived", {})
+    rules = [(getattr(cls, name).__set__, derived.get(name)) for name in slots]
+
+    def make(*values: Any) -> Node:
+        made = object.__new__(cls)
+        for write, value in zip(setters, values, strict=True):
+            write(made, value)
+        for write, rule in rules:
+            write(
+                made, None if rule is None else rule(*[getattr(made, n) for n in _operands(rule)])
+            )
+        return made
+
+    return make
+
+
+def _operands(rule: Callable[..., Any]) -> tuple[str, ...]:
+    """The fields that a derived slot is a function of."""
+    return rule.__code__.co_varnames[: rule.__code__.co_argcount]
+
+
 # Fields of these types hold no nodes, so traversal passes them by.
 _LEAF_TYPES = frozenset({"str", "int", "bool", "float", "DataType", "np.ndarray[Any, Any]"})
 
@@ -236,8 +267,7 @@ def _source(
     writes = [f"    _set_{f.name}(self, {f.name})" for f in fields] + ["    _set_span(self, span)"]
     writes += [f"    _set_{name}(self, None)" for name in slots if name not in derived]
     for name, rule in derived.items():
-        operands = rule.__code__.co_varnames[: rule.__code__.co_argcount]
-        writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(operands)}))")
+        writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(_operands(rule))}))")
     constructor = _constructor(fields, spelled)
     constructor += _admission(fields, arranged)
     constructor += [*writes, "    _check(self)"]

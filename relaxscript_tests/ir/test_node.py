@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from relaxscript.ir import prim, relax, tir
-from relaxscript.ir.node import Node, field, fields_of, node, traversal_of
+from relaxscript.ir.node import Node, field, fields_of, maker_of, node, traversal_of
 from relaxscript.ir.relax import Attrs, Call, Constant, Tuple, TupleGetItem, Var
 from relaxscript.ir.struct_info import ObjectStructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
@@ -193,3 +193,27 @@ def test_a_constructor_says_its_parameters_before_it_is_first_called():
     assert str(signature(relax.Tuple)) == "(fields, field_spans=(), *, span=None)"
     with pytest.raises(AttributeError, match="__signature__"):
         relax.Tuple(()).__signature__
+
+
+def slots_of(made: Node) -> dict[str, object]:
+    names = {n for cls in type(made).__mro__ for n in cls.__dict__.get("__slots__", ())}
+    return {name: getattr(made, name) for name in names}
+
+
+def test_nodes_that_are_made_without_generated_code_are_like_others():
+    n = prim.Var("n", "int64")
+    info = TensorStructInfo((n, 4), "float32")
+    nodes = (
+        n, info, Var("x", info), prim.Add(n, n), prim.LT(n, n), prim.Ramp(n, n, 4),
+        prim.Broadcast(n, 4), prim.Cast("int32", n), tir.Buffer("A", (n,)), Tuple([]),
+        relax.Function([Var("x", info)], Tuple([])), TupleGetItem(Var("t", info), 0),
+    )  # fmt: skip
+    for made in nodes:
+        again = maker_of(type(made))(*[getattr(made, f.name) for f in made._fields], made.span)
+        assert type(again) is type(made)
+        assert slots_of(again) == slots_of(made)
+
+
+def test_a_node_that_is_made_so_needs_all_of_its_fields():
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        maker_of(Tuple)(())

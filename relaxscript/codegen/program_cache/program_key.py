@@ -20,6 +20,7 @@ import numpy as np
 
 from relaxscript.dtypes import result_dtype
 from relaxscript.errors.settings import is_strict
+from relaxscript.ir import hooks
 from relaxscript.ir.constant_array import constant_array
 from relaxscript.ir.module import IRModule, Target
 from relaxscript.opdef.operator import REGISTRY
@@ -95,7 +96,7 @@ def _plain(value: Any) -> Array:
 def _passes(rows: Rows) -> tuple[Any, ...]:
     """The settings of passes."""
     context = PassContext.current()
-    if context.instruments or context.evaluate is not PassContext().evaluate:
+    if context.instruments or context.evaluate is not hooks.evaluate:
         raise NotStorable("instruments of passes")
     names = tuple(context.required_pass), tuple(context.disabled_pass)
     return context.opt_level, *names, rows.value(context.config)
@@ -106,12 +107,14 @@ def _require_our_operators(rows: Rows) -> None:
     for row in rows.rows:
         if row[0] == "ir.relax.Op" and is_user_operator(row[1]):
             raise NotStorable("an operator of the user")
-    for name, operator in REGISTRY.items():
-        for rule in operator.rules.values():
-            written = rule.func if isinstance(rule, partial) else rule
-            home = (getattr(written, "__module__", None) or "numpy").partition(".")[0]
-            if home not in (PACKAGE, "numpy") and not is_user_operator(name):
-                raise NotStorable("a rule of the user")
+    homes = {
+        getattr(rule.func if isinstance(rule, partial) else rule, "__module__", None)
+        for name, operator in REGISTRY.items()
+        if not is_user_operator(name)
+        for rule in operator.rules.values()
+    }
+    if any((home or "numpy").partition(".")[0] not in (PACKAGE, "numpy") for home in homes):
+        raise NotStorable("a rule of the user")
 
 
 def _versions() -> tuple[str, ...]:

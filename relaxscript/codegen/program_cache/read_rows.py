@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from relaxscript.codegen.vm.externals import External
 from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError, SequentialSpan, Source, Span
-from relaxscript.ir.node import Node
+from relaxscript.ir.node import Node, maker_of
 from relaxscript.ir.relax import Attrs
 from relaxscript.runtime.arrays import NDArray
 from relaxscript.runtime.bytecode import Arg, Call, Goto, If, Ret, Variable, VMFunction
@@ -98,7 +99,7 @@ def _maker(name: str) -> Callable[..., Any]:
     if name in READERS:
         return READERS[name]
     cls: Any = _class_of(name, Node, External, *_RECORDS)
-    make: Callable[..., Any] = cls.make if issubclass(cls, Node) else cls
+    make: Callable[..., Any] = maker_of(cls) if issubclass(cls, Node) else cls
     return make
 
 
@@ -106,6 +107,11 @@ def _span(reader: RowReader, written: Row) -> Span:
     _, source, line, column, end_line, end_column = written
     text, first = reader.sources[source]
     return Span(text, line + first, column, end_line + first, end_column)
+
+
+@cache
+def _member(name: str, member: str) -> Any:
+    return _class_of(name, Enum)[member]
 
 
 def _pairs(reader: RowReader, written: Row) -> dict[Any, Any]:
@@ -132,5 +138,5 @@ _VALUES: dict[str, Callable[[RowReader, Row], Any]] = {
     "a": lambda reader, written: reader.given(written[1]),
     "c": lambda reader, written: reader.own[written[1]],
     "N": lambda reader, written: reader.value(written[1]).view(NDArray),
-    "e": lambda reader, written: _class_of(written[1], Enum)[written[2]],
+    "e": lambda reader, written: _member(written[1], written[2]),
 }
