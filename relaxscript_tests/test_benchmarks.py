@@ -188,6 +188,14 @@ def test_a_ratio_is_that_of_medians_to_the_best_peer():
     assert ratio.peer.side.peer == "torch"
     assert (ratio.wall, ratio.cpu) == (0.5, 0.5)
     assert ratio.rounds == (0.25, 1.0, 2.25)
+    assert ratio.fastest == "torch: 0.5"
+
+
+def test_the_best_of_all_peers_may_be_none_of_the_row():
+    found = {"example": [figures("ours", 3), figures("jax", 2), figures("openvino", 1)]}
+    ratio = ratio_of(EXAMPLE, found)
+    assert (ratio.peer.side.peer, ratio.fastest) == ("jax", "openvino: 3")
+    assert ratio_of(EXAMPLE._replace(counts=True), found).fastest == ""
 
 
 @pytest.mark.parametrize(("ours", "verdict"), [(0.9, "aim reached"), (2.0, "met"), (2.1, "missed")])
@@ -244,10 +252,8 @@ def reported() -> str:
 
 def test_the_report_has_every_row_with_its_peer_and_bounds():
     text = reported()
-    line = (
-        "| an example | 250 ms | jax | 500 ms | **0.5** | 0.5 | 0.5 – 0.5 | 2 | 1 | aim reached |"
-    )
-    assert line in text
+    times = "| an example | 250 ms | jax | 500 ms | **0.5** | 0.5 | 0.5 – 0.5 |"
+    assert f"{times} 2 | 1 | aim reached | jax: 0.5 |" in text
     assert "- another: not measured" in text
     assert "![ratio of every row, beside its bounds](chart.svg)" in text
 

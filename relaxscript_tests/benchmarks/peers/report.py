@@ -51,7 +51,8 @@ def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def summary(all_ratios: Sequence[Ratio]) -> Iterator[str]:
-    head = ("row", "ours", "peer", "its time", "wall", "CPU", "rounds", "must", "aim", "")
+    head = ["row", "ours", "peer", "its time", "wall", "CPU", "rounds", "must", "aim", ""]
+    head.append("best of all peers")
     yield from table(head, [line_of(ratio) for ratio in all_ratios])
     told = [f"- {ratio.row.text}: {ratio.reason}" for ratio in all_ratios if ratio.figure is None]
     if told:
@@ -71,7 +72,7 @@ def line_of(ratio: Ratio) -> list[str]:
         place = int(ratio.clock == "cpu")
         both[place] = f"**{both[place]}**"
     bounds = [f"{row.must:g}", f"{row.aim:g}"]
-    return [row.text, ours, peer, time, *both, spread, *bounds, ratio.verdict]
+    return [row.text, ours, peer, time, *both, spread, *bounds, ratio.verdict, ratio.fastest or "–"]
 
 
 # ---------------------------------------------------------------- one measurement
@@ -128,7 +129,7 @@ the least and the largest of a round. Results were compared with numpy's in doub
 they were timed (after it where the process is new each time): `error` is the largest difference as
 a share of the largest number. "Cold" and "new process": a fresh process in which a side has
 imported all it needs; load, compilation and first call count, import does not. Ours is written as a
-user would write it and runs with the default options.
+user would write it and runs with the default options, without its cache where that is not named.
 """
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .environments import PEERS
 from .measuring import Figures
 from .table import Row, Side
 
@@ -27,6 +28,7 @@ class Ratio:
     rounds: tuple[float, ...] = ()
     reason: str = ""
     clock: str = "wall"
+    fastest: str = ""
 
     @property
     def figure(self) -> float | None:
@@ -69,7 +71,18 @@ def ratio_of(row: Row, found: Found, clock: str = "wall") -> Ratio:
         share(statistics.median(ours.cpu), statistics.median(peer.cpu)),
         tuple(mine / theirs for mine, theirs in zip(ours.by(clock), peer.by(clock)) if theirs),
         clock=clock,
+        fastest=fastest_of(sides, ours, clock),
     )
+
+
+def fastest_of(sides: Mapping[str, Figures], ours: Figures, clock: str) -> str:
+    """The best of all peers, whether or not the row asks for it, and the ratio to it."""
+    others = [each for each in sides.values() if each.wall and each.side.peer in PEERS]
+    if not others:
+        return ""
+    best = min(others, key=lambda figures: statistics.median(figures.by(clock)))
+    ratio = share(statistics.median(ours.by(clock)), statistics.median(best.by(clock)))
+    return f"{best.side.label}: {ratio:.3g}" if ratio else ""
 
 
 def share(ours: float, theirs: float) -> float | None:
