@@ -5,6 +5,8 @@ elementwise.py             loops over elements that depend on no others, by vect
 product.py                 products of matrices by tiles, and what follows them.
 tiled_product.py           products by tiles, for many rows.
 direct_product.py          small products, without copies.
+packed_product.py          products whose second matrix may lie in any way.
+in_place.py                what is computed in two steps in the memory of the result.
 product_of_few_rows.py     products that read the second matrix once.
 rows.py                    reductions of rows, and what is before and behind them.
 row_nests.py               what a function over rows does: its nests, by the same loops.

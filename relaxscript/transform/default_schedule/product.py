@@ -37,6 +37,7 @@ from relaxscript.transform.prim_func.memory_access import has_noalias
 
 from .direct_product import direct_loops, is_low, is_small
 from .elementwise import results_by_vectors
+from .in_place import place_in_result, with_buffer_in_place
 from .loop_nests import nest_of, nests_of_parts, parts_of
 from .loop_writing import in_row, with_memory
 from .packed_product import Panels, loops_of_panels, panels_of
@@ -62,6 +63,7 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
 
     The matrices are of float32 or float64. Behind it there are nests of each element. Panels of a
     matrix that the attribute `layout_free_buffers` lists are filled first, by a block of its own.
+    The product lies in the result, where one follows that is computed of each element alone.
     """
     parts = parts_of(func)
     if parts is None or not has_noalias(func):
@@ -75,21 +77,35 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     a, b, c = found.product[:3]
     if not {a, b}.isdisjoint(parts.own):
         return None
-    panels = panels_of(func, found.product, processor)
-    made = [found.loops(processor, panels)]
     behind = nests_of_parts((x for x in parts.own if x is not c), others)
     if behind is None or any(nest.store.buffer is c for nest in behind.nests):
         return None
-    results = results_by_vectors(func, behind, processor)
+    results = None
+    place = place_in_result(behind, c) if c in parts.own else None
+    if place is not None:
+        results = results_by_vectors(func, with_buffer_in_place(behind, c, place), processor)
+    if place is None or results is None:
+        place, results = c, results_by_vectors(func, behind, processor)
     if results is None:
         return None
-    made += results
-    body = in_row(*made)
-    if c in parts.own:
-        body = with_memory(c, body)
+    return func.replace(body=_whole(func, found.stored_in(place), results, parts.own, processor))
+
+
+def _whole(
+    func: PrimFunc,
+    found: _Contraction,
+    results: list[Stmt],
+    own: tuple[Buffer, ...],
+    processor: Processor,
+) -> Stmt:
+    """The product, what follows it, and the memory that they need."""
+    panels = panels_of(func, found.product, processor)
+    body = in_row(found.loops(processor, panels), *results)
+    if found.product.c in own:
+        body = with_memory(found.product.c, body)
     if panels is not None:
         body = with_memory(panels.buffer, in_row(panels.filled, body))
-    return func.replace(body=body)
+    return body
 
 
 def _is_worth_it(found: _Contraction) -> bool:
@@ -103,6 +119,9 @@ class _Contraction(NamedTuple):
     product: Product
     axes: tuple[tuple[Var, PrimExpr], ...]
     rows: PrimExpr | None
+
+    def stored_in(self, c: Buffer) -> _Contraction:
+        return self._replace(product=self.product._replace(c=c))
 
     def loops(self, processor: Processor, panels: Panels | None) -> Stmt:
         if self.rows is None:

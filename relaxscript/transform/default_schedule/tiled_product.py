@@ -45,7 +45,7 @@ from .processor import Processor
 __all__ = ["Product", "packing_loops", "tiled_loops"]
 
 # Steps of the inner axis, rows of A and columns of B that are copied at a time.
-DEPTH, ROWS, COLUMNS = 384, 96, 1536
+DEPTH, ROWS, COLUMNS = 1024, 96, 2048
 
 
 class Product(NamedTuple):

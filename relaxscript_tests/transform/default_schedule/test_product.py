@@ -89,7 +89,7 @@ def test_every_edge_of_a_tile_is_computed(dtype: str):
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "n"), [(1, 384, 33), (97, 385, 17), (200, 900, 40), (14, 7, 1600), (96, 1, 1536)]
+    ("m", "k", "n"), [(1, 384, 33), (97, 1025, 17), (200, 2100, 40), (14, 7, 2100), (96, 1, 2048)]
 )
 def test_blocks_are_added_up_in_their_order(m: int, k: int, n: int):
     mod = by_tiles(fused(SYMBOLIC.format("'float32'"), "y = R.matmul(a, b)"), this_processor())
@@ -127,6 +127,37 @@ def test_what_follows_a_product_follows_it_by_vectors():
     for run in EXECUTORS.values():
         found = run(made)("main", a, b, c)
         assert_close(found, a, b, behind=lambda x: np.maximum(x + c.astype("float64"), 0))
+
+
+LAYER = 'a: R.Tensor(("m", 8), "float32"), b: R.Tensor((8, 16), "float32"), '
+
+
+def test_a_product_lies_in_the_result_that_is_computed_of_it():
+    mod = fused(LAYER + 'c: R.Tensor((16,), "float32")',
+                "h = R.matmul(a, b)\nh = R.add(h, c)\ny = R.nn.relu(h)")  # fmt: skip
+    made = by_tiles(mod)
+    assert "T.allocate([m, T.int64(16)]" not in made.script()
+    assert "T.allocate([m, 16]" not in made.script()
+    a, b, c = matrices((5, 8), (8, 16), (16,))
+    for run in EXECUTORS.values():
+        found = run(made)("main", a, b, c)
+        assert_close(found, a, b, behind=lambda x: np.maximum(x + c.astype("float64"), 0))
+
+
+@pytest.mark.parametrize(
+    ("body", "behind"),
+    [
+        ('y = R.astype(R.matmul(a, b), "float64")', lambda x: x),
+        ("y = R.permute_dims(R.matmul(a, b))", lambda x: x.T),
+        ("h = R.matmul(a, b)\ny = R.add(h, R.flip(h, 1))", lambda x: x + x[:, ::-1]),
+    ],
+)
+def test_a_product_that_does_not_fit_the_result_has_memory_of_its_own(body: str, behind):
+    made = ApplyDefaultSchedule(lambda func, _: product(func, SMALL))(fused(LAYER, body))
+    a, b = matrices((5, 8), (8, 16))
+    expected = behind(a.astype("float64") @ b.astype("float64"))
+    for run in EXECUTORS.values():
+        np.testing.assert_allclose(run(made)("main", a, b), expected, 1e-5, 1e-5)
 
 
 def test_rows_of_all_batches_are_one_matrix_where_the_other_factor_has_none():
