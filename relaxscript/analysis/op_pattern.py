@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from relaxscript.ir.prim import BufferLoad, Immediate, IntImm, PrimExpr, Var
+from relaxscript.ir.prim import Add, BufferLoad, Cast, Immediate, IntImm, Mul, PrimExpr, Var
 from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.ir.tir import (
     AssertStmt,
@@ -310,9 +310,25 @@ class _Reading:
         commutes = is_first and len(own) == 1 and is_combined(value, own[0], self.values)
         along = OpPattern.OUT_ELEMWISE_FUSABLE
         if commutes and Reach.WHOLE in reaches and Reach.WINDOW not in reaches:
-            along = OpPattern.COMM_REDUCE
+            # A product of one row reaches all of its first operand, and is a product all the same.
+            along = OpPattern.COMM_REDUCE if not self._is_product(value, own[0]) else along
         kinds = [_SPATIAL.get(how, along) if commutes else along for how in reaches]
         return self._read_all(target, zip(others, kinds))
+
+    def _is_product(self, value: PrimExpr, own: BufferLoad) -> bool:
+        """True if products of elements of two operands are added up."""
+        match value:
+            case Add(a, b) if a is own or b is own:
+                added = b if a is own else a
+                while isinstance(added, Cast):
+                    added = added.value
+                if isinstance(added, Mul):
+                    factors = [
+                        {load.buffer for load in self.values.loads(factor)}
+                        for factor in (added.a, added.b)
+                    ]
+                    return all(factors) and factors[0].isdisjoint(factors[1])
+        return False
 
     def _read_group(self, target: _Target, others: list[BufferLoad], outermost: Var) -> _Relations:
         """The relations of one of several values that are combined together in a loop.

@@ -49,6 +49,37 @@ def test_a_buffer_is_overwritten_where_all_of_it_is_written_and_nothing_older_re
         assert {buffer.name for buffer in overwritten_buffers(function)} == names
 
 
+@pytest.mark.parametrize("rows", [1, 6])
+@pytest.mark.parametrize("columns", [1, 4])
+def test_a_product_of_one_row_is_a_product(rows: int, columns: int) -> None:
+    params = ", ".join(
+        f'{name}: T.Buffer(({m}, {n}), "float32")'
+        for name, m, n in (("x", rows, 8), ("w", 8, columns), ("y", rows, columns))
+    )
+    function = from_source(f"""
+@T.prim_func
+def f({params}):
+    for i, j, k in T.grid({rows}, {columns}, 8):
+        with T.block("y"):
+            a, b, r = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                y[a, b] = T.float32(0)
+            y[a, b] = y[a, b] + x[a, r] * w[r, b]
+""")
+    assert isinstance(function, PrimFunc)
+    assert op_pattern(function) is OpPattern.OUT_ELEMWISE_FUSABLE
+
+
+def test_a_sum_of_squares_of_one_operand_is_a_reduction() -> None:
+    body = """
+for a in range(6):
+    y[a] = T.float32(0)
+    for b in range(4):
+        y[a] = y[a] + x[a, b] * x[a, b]
+"""
+    assert pattern(body, 'y: T.Buffer((6,), "float32")') is OpPattern.COMM_REDUCE
+
+
 def elements(value: str, *before: str) -> str:
     """Statements that write `value` into each element of a matrix."""
     return "\n".join([*before, "for a, b in T.grid(6, 4):", f"    y[a, b] = {value}"])
