@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from operator import is_not
 from typing import Any
 
+from .analysis.repeatable import is_repeatable
 from .analysis.well_formedness import diagnose_ill_formed
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.program_cache import cached_build
@@ -36,13 +37,14 @@ from .runtime import Device, Executable, VirtualMachine
 from .runtime.coercion import call_packed
 from .runtime.collector import collector_paused
 from .runtime.progress import showing_progress
+from .runtime.unoptimised import Unoptimised
 from .transform.lower.remove_redundant_checks import RemoveRedundantChecks
 from .transform.lower.remove_unused_checks import RemoveUnusedChecks
 from .transform.normalize.normalize import normalize_module
 from .transform.pass_infra.context import PassContext
 from .transform.pass_infra.passes import Pass
 from .transform.pass_infra.run_pipeline import PipelineLike, run_pipeline
-from .transform.pipeline import OUR_PIPELINES, build_pipelines
+from .transform.pipeline import OUR_PIPELINES, build_pipelines, optimises
 from .transform.specialize.bind_weights import with_params
 from .transform.vdevice.device_calls import listed_devices, named_device
 from .transform.vdevice.realize_vdevice import realize_vdevices
@@ -141,6 +143,8 @@ def _make(
     executable.origin = (module if relax_pipeline == "default" else lowered, target)
     timed = partial(build_timed, module, target, relax_pipeline, tir_pipeline)
     executable.explainer = Explainer(target, lower, timed, PassContext.current())
+    if relax_pipeline == "default":
+        executable.unoptimised = _unoptimised(module, target)
     return executable, kernels
 
 
@@ -158,7 +162,7 @@ def _lower(
     """The module after both pipelines."""
     with _evaluating_for(target):
         lowered = run_pipeline(
-            module, relax_pipeline, "relax_pipeline", build_pipelines(), OUR_PIPELINES
+            module, relax_pipeline, "relax_pipeline", build_pipelines(target), OUR_PIPELINES
         )
     named = {"default": _nothing}
     return run_pipeline(lowered, tir_pipeline, "tir_pipeline", named, ["default"])
@@ -178,6 +182,14 @@ def jit(
     """Compile a module and load it: `jit(mod).main(x)`. Takes and raises what `build` does."""
     made = build(mod, target, params, exec_mode="compiled", remove_checks=remove_checks)
     return VirtualMachine(made, device)
+
+
+def _unoptimised(module: IRModule, target: Target) -> Unoptimised | None:
+    """The way to the module compiled operator by operator, None where that is what is built."""
+    if not optimises(target):
+        return None
+    plain = Target(target.kind, relax.Attrs({**target.attrs, "opt-level": 0}))
+    return Unoptimised(partial(build, module, plain), partial(is_repeatable, module))
 
 
 # -- functions that are called with arrays ---------------------------------------------------------

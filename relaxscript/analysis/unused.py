@@ -51,17 +51,18 @@ __all__ = ["remove_all_unused"]
 F = TypeVar("F", Function, SeqExpr)
 
 
-def remove_all_unused(func: F, *, module: IRModule | None = None) -> F:
+def remove_all_unused(func: F, *, module: IRModule | None = None, keep_failures: bool = False) -> F:
     """The function, or sequence of blocks, without the bindings that nothing needs.
 
     It is `func` itself where all are needed. Bindings of branches and local functions go as well.
     Impure calls stay. What calls a function of the module goes from a dataflow block, where
     only pure calls may be; in a function that is pure by force (`relax.force_pure`) it stays unless
-    `module` says that it is pure.
+    `module` says that it is pure. With `keep_failures` dataflow blocks are no exception: what may
+    fail or not end stays there, too.
     """
     if not isinstance(func, SeqExpr):
         require_type("remove_all_unused.func", func, Function)
-    uses = _Uses(func, Context(module))
+    uses = _Uses(func, Context(module), keep_failures)
     dead = uses.droppable - uses.live()
 
     def step(node: Node) -> Node | None:
@@ -96,7 +97,9 @@ def _may_fail(binding: Binding) -> bool:
     value, info = binding.value, binding.var.struct_info
     if isinstance(binding, MatchCast) or isinstance(value, _MAY_FAIL):
         return True
-    if value.__class__ not in _NAMES and _has_any(value):
+    # What is known of a tuple is as long as the tuple, and says nothing of its fields.
+    leaf = value.tuple_value if isinstance(value, TupleGetItem) else value
+    if leaf.__class__ not in _NAMES and _has_any(value):
         return True
     return info is not None and _used_in_info(info) != () and _has_any(info)
 
@@ -115,9 +118,10 @@ class _Uses(ScopedVisitor):
     is none: a function that nothing needs needs nothing itself.
     """
 
-    def __init__(self, func: Function | SeqExpr, context: Context) -> None:
+    def __init__(self, func: Function | SeqExpr, context: Context, keep_failures: bool) -> None:
         super().__init__()
         self.context = context
+        self.keep_failures = keep_failures
         self.droppable: set[Node] = set()
         self._needs: dict[Node | None, list[Node]] = {}
         # Who needs what is here: around each open binding, and inside of the innermost.
@@ -185,12 +189,12 @@ class _Uses(ScopedVisitor):
         value = binding.value
         if isinstance(value, Function):
             return True
-        if self.in_dataflow:
+        if self.in_dataflow and not self.keep_failures:
             if isinstance(value, Call) and isinstance(value.op, Op):
                 return call_purity(value, self.context)
             return is_pure(value, self.context, otherwise=self._trusts)
-        if _may_fail(binding):
-            return False
+        if _may_fail(binding) or (self.keep_failures and isinstance(value, ExternFunc)):
+            return False  # a packed function of that name may be missing
         # What the value is not known to be is checked when it is bound.
         declared, known = binding.var.struct_info, self.context.struct_info(value)
         return declared is None or (

@@ -47,6 +47,7 @@ from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .run_check import AnyCheck, Heap, argument_count_error, match, match_arguments
 from .stack_guard import ACTIVE, FEW, run_scope
+from .unoptimised import is_elsewhere
 from .values import Closure, kind_of
 
 __all__ = ["Dispatcher", "VMClosure"]
@@ -98,6 +99,7 @@ class Dispatcher:
         # What wraps every function that is called, where a profile is taken.
         self._profile: Instrument | None = None
         self._builtins: Mapping[str, Callable[..., Any]] = BUILTINS
+        self._without_optimisation: Dispatcher | None = None
 
     def _closure(self, index: int) -> VMClosure:
         """Bytecode function number `index` as a value."""
@@ -110,21 +112,83 @@ class Dispatcher:
     ) -> Any:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         active = ACTIVE
-        if len(active) >= FEW:
-            with run_scope():
-                return self._call(closure, args, kwargs)
-        active.append(None)  # what `run_scope` does, without its cost
         try:
-            return self._call(closure, args, kwargs)
-        finally:
-            active.pop()
+            if len(active) >= FEW:
+                with run_scope():
+                    return self._call(closure, args, kwargs)
+            active.append(None)  # what `run_scope` does, without its cost
+            try:
+                return self._call(closure, args, kwargs)
+            finally:
+                active.pop()
+        except VMError as error:
+            told = self._explained(error, closure, args, kwargs)
+            try:
+                if told is error:
+                    raise
+                raise told from told.__cause__
+            finally:
+                del told  # or it and this frame would hold each other, and the tensors
+
+    def unoptimised(self) -> Dispatcher:
+        """The dispatcher of the program before it was optimised: itself where it is that."""
+        found = self._without_optimisation
+        if found is None:
+            way = self.executable.unoptimised
+            if way is None:
+                return self
+            found = self._without_optimisation = Dispatcher(way.executable)
+            found.call_depth_limit, found._builtins = self.call_depth_limit, self._builtins
+        if found._instrument is not self._instrument:
+            found.set_instrument(self._instrument)
+        return found
+
+    def set_instrument(self, instrument: Callable[..., Any] | None) -> None:
+        """Have a function called around packed calls, None for no function."""
+        self._instrument = instrument
+        self._codes = [None] * len(self.executable.functions)
+
+    def unoptimised_closure(self, closure: VMClosure) -> VMClosure | None:
+        """The same function of the program before it was optimised; None where it has no such."""
+        other = self.unoptimised()
+        index = other.executable.function_index.get(closure.name)
+        if index is None:
+            return None
+        return VMClosure(other, index, closure.captured, closure.info)
+
+    def _explained(
+        self, error: VMError, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> VMError:
+        """The failure of a call as the program tells it before it was optimised, if that fails.
+
+        A call is run once more for it where that changes nothing but time.
+        """
+        way = self.executable.unoptimised
+        if way is None or not way.repeatable(closure.name):
+            return error
+        other = self.unoptimised_closure(closure)
+        if other is None:
+            return error
+        try:
+            other.vm._call(other, args, kwargs)
+        except VMError as told:
+            return told
+        return error
 
     def _call(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._instrument is not None and self.executable.unoptimised is not None:
+            other = self.unoptimised_closure(closure)
+            if other is not None:
+                return other.vm._call(other, args, kwargs)
         code = self._codes[closure.index] or self._code(closure.index)
         if not kwargs:
             heap = code.quick(values := (*args, *closure.captured))
             if heap is not None:
                 return self._run(code, self._registers(code, values, heap), heap)
+        if is_elsewhere((*args, *kwargs.values())) and self.executable.unoptimised is not None:
+            other = self.unoptimised_closure(closure)
+            if other is not None:
+                return other.vm._call(other, args, kwargs)
         started = self._start(code, closure, args, kwargs)
         if has_ndarray((*args, *kwargs.values())):
             return as_ndarray(self._run(code, *started, lookup=_lookup_for_ndarrays))

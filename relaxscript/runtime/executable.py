@@ -34,6 +34,7 @@ from .bytecode import (
     verify,
 )
 from .run_check import AnyCheck, Check, TupleCheck, describe
+from .unoptimised import Unoptimised
 from .values import kind_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Executable:
     (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
     what the compiler made it of, None for one that was written by hand. `made_of` describes the
     externals that code generation made. `explainer` tells of its kernels. `counters` hold times
-    that kernels take themselves, in programs that were built for that.
+    that kernels take themselves, in programs that were built for that. `unoptimised` leads
+    to the program before it was optimised, None where it is that.
     """
 
     made_of: Mapping[str, Any] = {}
@@ -62,6 +64,7 @@ class Executable:
     _explainer: ExplainsKernels | None = None
     # The same program as it is built, for one that was read: this one knows no module.
     built: Callable[[], Executable] | None = None
+    _unoptimised: Unoptimised | None = None
 
     def __init__(
         self,
@@ -117,6 +120,17 @@ class Executable:
     def explainer(self, explainer: ExplainsKernels | None) -> None:
         self._explainer = explainer
 
+    @property
+    def unoptimised(self) -> Unoptimised | None:
+        """The way to the program before it was optimised."""
+        if self._unoptimised is None and self.built is not None:
+            self._unoptimised = self.built().unoptimised
+        return self._unoptimised
+
+    @unoptimised.setter
+    def unoptimised(self, unoptimised: Unoptimised | None) -> None:
+        self._unoptimised = unoptimised
+
     def link(self, externals: Mapping[str, Callable[..., Any]]) -> Executable:
         """The same program with more externals; these win over those it has."""
         linked = object.__new__(Executable)
@@ -128,6 +142,7 @@ class Executable:
         linked.made_of = {
             name: made for name, made in self.made_of.items() if name not in externals
         }
+        linked._unoptimised = self._unoptimised
         return linked
 
     @cached_property

@@ -200,8 +200,7 @@ class VirtualMachine:
         found = get_global_func(instrument) if isinstance(instrument, str) else instrument
         if found is not None and not callable(found):
             raise VMError(f"{kind_of(found)} cannot be an instrument", code="RX0613")
-        self._dispatcher._instrument = found
-        self._dispatcher._codes = [None] * len(self.executable.functions)
+        self._dispatcher.set_instrument(found)
         for function in list(self._functions.values()):
             self._watch(function)
 
@@ -287,7 +286,8 @@ class VirtualMachine:
                 f"`{func_name}` is a call that was saved; step the function that it calls",
                 code="RX0607",
             )
-        return Stepper(self._dispatcher, function, args, kwargs)
+        stepped = self._dispatcher.unoptimised_closure(function) or function
+        return Stepper(stepped.vm, stepped, args, kwargs)
 
     # -- calls in several steps --------------------------------------------------------------------
 

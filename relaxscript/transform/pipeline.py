@@ -12,6 +12,8 @@ Source: TVM `relax.pipeline`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
@@ -19,9 +21,12 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.vdevice import Target, as_target
 from relaxscript.runtime.forks import lock_across_forks
 
+from .default_schedule.apply_default_schedule import ApplyDefaultSchedule
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_tir import FuseTIR
+from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
+from .legalize.decompose_ops import DecomposeOpsForInference
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
@@ -36,6 +41,9 @@ from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .pass_infra.passes import Pass, Sequential
+from .simplify.canonicalize_bindings import CanonicalizeBindings
+from .simplify.dead_code_elimination import DeadCodeElimination
+from .simplify.eliminate_common_subexpr import EliminateCommonSubexpr
 from .simplify.fold_constant import FoldConstant
 from .vdevice.realize_vdevice import RealizeVDevice
 
@@ -88,6 +96,24 @@ def default_build_pipeline() -> Sequential:
     )  # fmt: skip
 
 
+def llvm_pipeline() -> Sequential:
+    """The passes that `build` runs for native code: operators become loops, arranged for vectors.
+
+    What is constant is computed, what is equal is computed once. Operators that go together become
+    one PrimFunc, whose loops are arranged for this processor. What follows is `default`.
+    """
+    return Sequential(
+        [
+            Normalize(), LowerToOneWorker(), RealizeVDevice(), FoldConstant(),
+            DecomposeOpsForInference(keep_training=True), EliminateCommonSubexpr(),
+            CanonicalizeBindings(), LegalizeOps(keep_failures=True), AnnotateTIROpPattern(),
+            FuseOps(), FuseTIR(), RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
+            ApplyDefaultSchedule(), *_write_out_calls(), *_write_out_checks(),
+        ],
+        name="llvm",
+    )  # fmt: skip
+
+
 def zero_build_pipeline() -> Sequential:
     """The passes that `build` runs where it is told "zero": those of `zero`, then `default`."""
     return Sequential([LowerToOneWorker(), zero_pipeline(), default_pipeline()], name="zero_build")
@@ -108,13 +134,15 @@ PIPELINE_MAP: dict[str, Callable[..., Pipeline]] = {
     "zero": zero_pipeline,
     "default": default_pipeline,
     "default_build": default_build_pipeline,
+    "llvm": llvm_pipeline,
 }
 OUR_PIPELINES = tuple(PIPELINE_MAP)
 
 
-def build_pipelines() -> dict[str, Callable[..., Pipeline]]:
-    """The pipelines that `build` knows by name: each lowers what it is given."""
-    return {**PIPELINE_MAP, "zero": zero_build_pipeline}
+def build_pipelines(target: Target) -> dict[str, Callable[..., Pipeline]]:
+    """The pipelines that `build` knows by name: each lowers what it is given for a target."""
+    default = partial(get_default_pipeline, target)
+    return {**PIPELINE_MAP, "zero": zero_build_pipeline, "default": default}
 
 
 _registering = lock_across_forks()
@@ -151,9 +179,27 @@ def register_pipeline(name: str) -> Callable[[Callable[..., Any]], Callable[...,
     return register
 
 
+def optimises(target: Target) -> bool:
+    """True if the default pipeline for a target is the one that makes native code of operators."""
+    return PIPELINE_MAP.get(_kind(target)) is llvm_pipeline and not _as_written(target)
+
+
+def _kind(target: Target) -> str:
+    return "llvm" if target.kind == "cpu" else str(target.kind)
+
+
+def _as_written(target: Target) -> bool:
+    """True for a target that asks for operators to be run one by one, or where nothing else can."""
+    return target.attrs.get("opt-level") in (0, "0") or find_spec("llvmlite") is None
+
+
 def get_default_pipeline(target: Target | str) -> Pipeline:
     """The pipeline for a target: the one that is registered by its kind, else `default`.
 
-    Whether code is made for the target is for `build` to say.
+    With `-opt-level=0` it is `default`, too. Whether code is made for the target is for `build` to
+    say.
     """
-    return PIPELINE_MAP.get(as_target(target).kind, default_pipeline)()
+    found = as_target(target)
+    if _kind(found) == "llvm" and _as_written(found):
+        return default_pipeline()
+    return PIPELINE_MAP.get(_kind(found), default_pipeline)()

@@ -15,7 +15,7 @@ from relaxscript_tests.end_to_end.executors import EXECUTORS, every_executor
 
 def lines(source: str, name: str = "main") -> list[str]:
     """The listing of one function of a module, each line with single spaces."""
-    for part in build(module(source)).as_text().split("\n\n"):
+    for part in build(module(source), "llvm -opt-level=0").as_text().split("\n\n"):
         head, *rest = part.strip().split("\n")
         if head.startswith(f"@{name}("):
             return [" ".join(line.split()) for line in rest]

@@ -67,9 +67,9 @@ def test_the_body_of_a_kernel_is_gone_through_once_however_often_it_is_called(
 ) -> None:
     walked: list[Any] = []
 
-    def counted(function: Any) -> Any:
+    def counted(function: Any, callee: Any) -> Any:
         walked.append(function)
-        return written_params(function)
+        return written_params(function, callee)
 
     monkeypatch.setattr(escape, "written_params", counted)
     text = """

@@ -1,4 +1,4 @@
-"""The three ways to run a program, by name; each gives an object with functions as attributes."""
+"""The four ways to run a program, by name; each gives an object with functions as attributes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from relaxscript.interpreter import Interpreter
 EXECUTORS: dict[str, Callable[[Any], Any]] = {
     "interpreter": Interpreter,
     "reference": lambda mod: jit(mod, target="reference"),
+    "plain": lambda mod: jit(mod, target="llvm -opt-level=0"),
     "llvm": lambda mod: jit(mod, target="llvm"),
 }
 

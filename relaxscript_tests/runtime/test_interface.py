@@ -149,6 +149,7 @@ EXPLAINED = {
     "VMExecutable.trusted: ours alone": "a program from the cache was verified before",
     "VMExecutable.made_of: ours alone": "a program can be written down and made again",
     "VMExecutable.origin: ours alone": "`rx.save` writes what a program was made of",
+    "VMExecutable.unoptimised: ours alone": "the program as it was before passes, for stepping",
     "VMExecutable.public_functions: ours alone": "what can be called",
     # -- one host
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",

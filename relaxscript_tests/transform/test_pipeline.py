@@ -98,9 +98,16 @@ def test_a_pipeline_is_registered_once():
         del PIPELINE_MAP["mine"]
 
 
-def test_every_target_has_the_default_pipeline():
-    for target in ("llvm -opt-level=2", Target("reference"), "cpu", "another"):
+def test_every_target_has_a_default_pipeline():
+    for target in ("llvm -opt-level=0", "cpu -opt-level=0", Target("reference"), "another"):
         assert get_default_pipeline(target).info.name == "default"
+
+
+def test_native_code_has_a_pipeline_of_its_own():
+    import llvmlite.binding  # noqa: F401 -- without it operators run one by one
+
+    for target in ("llvm -opt-level=2", Target("llvm"), "cpu"):
+        assert get_default_pipeline(target).info.name == "llvm"
 
 
 def test_a_registered_target_has_the_pipeline_that_is_registered_by_its_kind():

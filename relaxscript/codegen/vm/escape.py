@@ -6,7 +6,7 @@ it is only read, it is the one tensor of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relaxscript.ir import prim, relax, tir
@@ -56,11 +56,29 @@ class KernelArgs:
         )
         if not isinstance(function, tir.PrimFunc):
             return set()
-        written = self._written.get(function)
-        if written is None:
-            written = self._written[function] = written_params(function)
+        written = self._written_by(function)
         pairs = list(zip(args, function.params, strict=False))
         return {a for a, p in pairs if p not in written} - {a for a, p in pairs if p in written}
+
+    def _written_by(self, function: tir.PrimFunc) -> set[prim.Var]:
+        written = self._written.get(function)
+        if written is None:
+            # One that calls itself has no code; it is taken for one that writes everywhere.
+            self._written[function] = set(function.params)
+            written = self._written[function] = written_params(function, self._places)
+        return written
+
+    def _places(self, callee: relax.GlobalVar) -> set[int]:
+        """The positions of the parameters into which the PrimFunc of a name may write."""
+        function = self._module[callee] if callee in self._module else None  # noqa: SIM401
+        if not isinstance(function, tir.PrimFunc):
+            return set(range(_MOST_PARAMETERS))
+        written = self._written_by(function)
+        return {i for i, param in enumerate(function.params) if param in written}
+
+
+# More than a call has arguments.
+_MOST_PARAMETERS = 1 << 16
 
 
 def usage_of(function: relax.Function, kernels: KernelArgs) -> Usage:
@@ -123,19 +141,33 @@ def is_plain_operator(call: relax.Call) -> bool:
     return not lookup(call.op).traits & _HANDING_ON
 
 
-def written_params(function: tir.PrimFunc) -> set[prim.Var]:
-    """The parameters of a PrimFunc into whose memory it may write."""
-    own = {buffer: param for param, buffer in function.buffer_map.items()}
+def written_params(
+    function: tir.PrimFunc, callee: Callable[[relax.GlobalVar], set[int]] | None = None
+) -> set[prim.Var]:
+    """The parameters of a PrimFunc into whose memory it may write.
+
+    `callee` gives the positions of what another PrimFunc writes into.
+    """
+    own: dict[Node, prim.Var] = {}
+    for param, buffer in function.buffer_map.items():
+        own[buffer] = own[buffer.data] = param
     written: set[prim.Var] = set()
     local: set[Node] = set()
     for node in walk(function.body):
         match node:
             case tir.Block(alloc_buffers=buffers):
-                local.update(buffers)
-            case tir.BufferStore(buffer=buffer) if buffer in own:
-                written.add(own[buffer])
-            case tir.BufferStore(buffer=buffer) if buffer not in local:
+                local.update(part for buffer in buffers for part in (buffer, buffer.data))
+            case tir.Allocate(buffer_var=memory):
+                local.add(memory)
+            case tir.BufferStore(buffer=buffer) if buffer.data in own:
+                written.add(own[buffer.data])
+            case tir.BufferStore(buffer=buffer) if not {buffer, buffer.data} & local:
                 return set(function.params)  # another name of who knows which memory
+            case prim.Call(op=relax.GlobalVar() as var, args=args) if callee is not None:
+                given = [args[i] for i in callee(var) if i < len(args)]
+                if not all(arg in own or arg in local for arg in given):
+                    return set(function.params)
+                written.update(own[arg] for arg in given if arg in own)
             case prim.Call(op=op, args=args) if not isinstance(op, relax.Op) or _takes_memory(args):
                 return set(function.params)
     return written

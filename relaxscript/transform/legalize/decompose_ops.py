@@ -79,20 +79,22 @@ class DecomposeOpsForInference(FunctionPass):
     A shape that a tensor holds has dimensions of its own. Floats of 16 bits and fewer are computed
     in float32. With `func_name` the function of this name is rewritten, without it all are. What is
     of unknown shape stays. In a function that writes into its arguments, so does what would give an
-    operand as a result. Raises `DiagnosticError` (RX0703) for a function that there is not.
+    operand as a result. With `keep_training` so does what is said to be for training. Raises
+    `DiagnosticError` (RX0703) for a function that there is not.
 
     Source: TVM `relax.transform.DecomposeOpsForInference`.
     """
 
-    def __init__(self, func_name: str | None = None) -> None:
+    def __init__(self, func_name: str | None = None, *, keep_training: bool = False) -> None:
         self.func_name = func_name
+        self.keep_training = keep_training
 
     def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
         _require_function(self, mod, self.func_name)
         return super().transform(mod, ctx)
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return _decomposed(func, mod, self.func_name, training=False)
+        return _decomposed(func, mod, self.func_name, False, self.keep_training)
 
 
 class DecomposeOpsForTraining(FunctionPass):
@@ -129,7 +131,7 @@ class DecomposeOpsForTraining(FunctionPass):
         return super().transform(mod, ctx)
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return _decomposed(func, mod, self.func_name, training=True)
+        return _decomposed(func, mod, self.func_name, True)
 
 
 def _require_function(step: Pass, mod: IRModule, name: str | None) -> None:
@@ -140,11 +142,13 @@ def _require_function(step: Pass, mod: IRModule, name: str | None) -> None:
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-def _decomposed(func: Function, mod: IRModule, name: str | None, training: bool) -> Function:
+def _decomposed(
+    func: Function, mod: IRModule, name: str | None, training: bool, keep_training: bool = False
+) -> Function:
     """The function without composite operators, if it is the one with a name or there is none."""
     if name is not None and mod[name] is not func:
         return func
-    return _Decomposer(mod, training, _writes_arguments(func)).function(func)
+    return _Decomposer(mod, training, keep_training, _writes_arguments(func)).function(func)
 
 
 def _writes_arguments(func: Function) -> bool:
@@ -159,9 +163,12 @@ class _Decomposer(ExprMutator):
 
     operators = frozenset(o.name for o in (batch_norm, dropout, layer_norm, tensor_to_shape))
 
-    def __init__(self, mod: IRModule, training: bool, writes_arguments: bool) -> None:
+    def __init__(
+        self, mod: IRModule, training: bool, keep_training: bool, writes_arguments: bool
+    ) -> None:
         super().__init__(mod)
         self.training = training
+        self.keep_training = keep_training
         self.may_share = not writes_arguments
 
     def binding(self, binding: Binding) -> None:
@@ -194,6 +201,8 @@ class _Decomposer(ExprMutator):
         options = batch_norm.attributes(call)
         dims = _dims(data)
         own = self.training and options["training"]
+        if options["training"] and self.keep_training:
+            return None
         if dims is None or not (own or self.may_share):
             return None
         axis = options["axis"] % len(dims)

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from relaxscript.analysis.repeatable import is_repeatable
+from relaxscript.analysis.value_failures import fails_by_values
 from relaxscript.arguments import ArgumentError
 from relaxscript.builder import BlockBuilder, ExprMutator
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, UnplacedError, warn
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import Binding, Call, Function, Op, Tuple, TupleGetItem, Var, VarBinding
-from relaxscript.opdef.operator import REGISTRY, operator_named
+from relaxscript.ir.relax import (
+    Binding,
+    Call,
+    Function,
+    GlobalVar,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.opdef.operator import REGISTRY, Operator, operator_named
 from relaxscript.opdef.traits import Trait
 from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 from relaxscript.transform.pass_infra.context import PassContext
@@ -45,7 +58,9 @@ class LegalizeOps(ModulePass):
 
     An operator stays where it has no compute, and on tensors of unknown shape or dtype. It stays
     where only the run shows whether its operands go together. With `enable_warning` what stays is
-    named in warnings, and with `require_all` it is a mistake.
+    named in warnings, and with `require_all` it is a mistake. With `keep_failures` an operator that
+    may fail stays in a function that calls packed functions or has other effects. There it tells in
+    its own words what is wrong; elsewhere the run can be repeated for that.
 
     `customize_legalize_map` says by the name of an operator ("relax.add") what takes the place of
     its calls. `legalize(builder, call)` gives an expression, or the call itself for one to keep.
@@ -65,6 +80,7 @@ class LegalizeOps(ModulePass):
         enable_warning: bool = False,
         *,
         require_all: bool = False,
+        keep_failures: bool = False,
     ) -> None:
         super().__init__()
         self.customize_legalize_map = dict(customize_legalize_map or {})
@@ -72,6 +88,7 @@ class LegalizeOps(ModulePass):
             _check_entry(name, legalize)
         self.enable_warning = enable_warning
         self.require_all = require_all
+        self.keep_failures = keep_failures
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         builder = BlockBuilder(mod)
@@ -81,7 +98,7 @@ class LegalizeOps(ModulePass):
             customizer = Customizer(mod, builder, self.customize_legalize_map)
             changed = _apply(customizer, builder)
             kept = customizer.kept
-        legalizer = _Legalizer(mod, builder, kept)
+        legalizer = _Legalizer(mod, builder, kept, self.keep_failures)
         changed |= _apply(legalizer, builder)
         left = [left.diagnostic(self.require_all) for left in legalizer.left.values()]
         if left and self.require_all:
@@ -141,11 +158,19 @@ class _Left:
 class _Legalizer(ExprMutator):
     """Writes calls of PrimFuncs; `left` has the operators that stay, by name and reason."""
 
-    def __init__(self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var]) -> None:
+    def __init__(
+        self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var], keep_failures: bool
+    ) -> None:
         super().__init__(mod, builder)
         self.kept = kept
+        self.keep_failures = keep_failures
+        self.keeps = False  # operators of the function that may fail
         self.prim_funcs = OperatorFunctions(builder)
         self.left: dict[tuple[str, Stays], _Left] = {}
+
+    def function(self, func: Function, name: str = "function") -> Function:
+        self.keeps = self.keep_failures and not is_repeatable(self.mod, name)
+        return super().function(func, name)
 
     def binding(self, binding: Binding) -> None:
         call = binding.value
@@ -156,7 +181,7 @@ class _Legalizer(ExprMutator):
             super().binding(binding)
             return
         try:
-            legal = self.prim_funcs.legalize(operator, call)
+            legal = self._legal(operator, call)
         except UnplacedError as error:
             callee = f"R.{operator.script_name}"
             raise error.as_diagnostic_error(callee, call.span or binding.span) from None
@@ -177,3 +202,13 @@ class _Legalizer(ExprMutator):
         # It is in normal form: nothing is left to be bound.
         self.changed = True
         self.keep(VarBinding.make(binding.var, legal, span=binding.span))
+
+    def _legal(self, operator: Operator, call: Call) -> Call | Stays:
+        legal = self.prim_funcs.legalize(operator, call)
+        if self.keeps and isinstance(legal, Call):
+            callee = legal.args[0]
+            assert isinstance(callee, GlobalVar)
+            made = self.builder.get()[callee]
+            if isinstance(made, PrimFunc) and fails_by_values(made):
+                return Stays.MAY_FAIL
+        return legal

@@ -8,7 +8,7 @@ from relaxscript.arith import YES, Facts, bounds, prove
 from relaxscript.ir import prim
 from relaxscript.ir.prim import BOOL, INT32, INT64, IntImm, PrimExpr, Ramp, Var, cast
 from relaxscript.ir.tir import Block, For, IfThenElse, IterVar, PrimFunc, Stmt
-from relaxscript.ir.walk import children, post_order, rewrite_top_down, walk
+from relaxscript.ir.walk import children, post_order, rewrite_top_down, substitute, walk
 
 from .rewriter import StatementRewriter
 
@@ -139,6 +139,8 @@ def in_int64(e: PrimExpr, values: Mapping[Var, PrimExpr] | None = None) -> PrimE
 
     def step(node: object) -> PrimExpr | None:
         match node:
+            case prim.BufferLoad():  # what it loads is of its own dtype, and so are its indices
+                return cast(substitute(node, known), INT64)
             case prim.Cast(value=value):
                 return in_int64(value, values)
             case Var() if node in known:

@@ -52,7 +52,8 @@ class DeadCodeElimination(ModulePass):
     Entry functions are all that can be called from outside, those with a `global_symbol`, and those
     that `entry_functions` names. Inside a dataflow block every pure binding may go, a `match_cast`
     as well. Outside, calls and checks stay, since they may fail or not end; TVM removes such calls
-    if they are pure. Impure calls stay everywhere.
+    if they are pure. Impure calls stay everywhere. With `keep_failures` nothing goes whose absence
+    a run could notice: in dataflow blocks calls and checks stay, too, and all Relax functions do.
 
     Raises `TypeError` where `entry_functions` is no list. Raises `DiagnosticError` (RX0703) for a
     name that is no function of the module. Source: TVM `relax.transform.DeadCodeElimination`.
@@ -62,15 +63,20 @@ class DeadCodeElimination(ModulePass):
     changes_failures = True
     opt_level = 1
 
-    def __init__(self, entry_functions: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, entry_functions: Sequence[str] | None = None, *, keep_failures: bool = False
+    ) -> None:
         self.entry_functions = tuple(entry_functions or ())
+        self.keep_failures = keep_failures
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         entries = _entry_functions(mod, self.entry_functions, self.info.name)
+        if self.keep_failures:
+            entries += mod.relax_functions()
         mod = _without_unreached(mod, entries)
         smaller = mod.clone()
         for var, function in mod.relax_functions().items():
-            smaller[var] = remove_all_unused(function, module=mod)
+            smaller[var] = remove_all_unused(function, module=mod, keep_failures=self.keep_failures)
         if all(smaller[var] is function for var, function in mod.functions.items()):
             return mod
         # What only dead bindings called is reached no more.

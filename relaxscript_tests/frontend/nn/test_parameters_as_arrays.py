@@ -30,8 +30,9 @@ def test_a_state_dict_is_saved_bound_and_passed_as_it_is(tmp_path):
     expected = model.jit(MLP_SPEC).forward(X)
     rx.save_weights(model.state_dict(), tmp_path / "mlp.safetensors")
     for weights in (model.state_dict(), dict(params), rx.load_weights(tmp_path)):
-        assert np.array_equal(rx.jit(mod, params=weights).forward(X), expected)
-    assert np.array_equal(rx.jit(mod).forward(X, *model.parameters()), expected)
+        found = rx.jit(mod, params=weights).forward(X)  # what is constant is computed beforehand
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(rx.jit(mod).forward(X, *model.parameters()), expected, rtol=1e-5)
 
 
 def test_an_annotation_is_made_of_a_state_dict():
