@@ -8,7 +8,7 @@ One machine serves any number of threads. A failing call leaves nothing behind. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -112,23 +112,14 @@ class Dispatcher:
     ) -> Any:
         """Call a closure with what a user passes: converted, then checked like any arguments."""
         active = ACTIVE
-        try:
-            if len(active) >= FEW:
-                with run_scope():
-                    return self._call(closure, args, kwargs)
-            active.append(None)  # what `run_scope` does, without its cost
-            try:
+        if len(active) >= FEW:
+            with run_scope():
                 return self._call(closure, args, kwargs)
-            finally:
-                active.pop()
-        except VMError as error:
-            told = self._explained(error, closure, args, kwargs)
-            try:
-                if told is error:
-                    raise
-                raise told from told.__cause__
-            finally:
-                del told  # or it and this frame would hold each other, and the tensors
+        active.append(None)  # what `run_scope` does, without its cost
+        try:
+            return self._call(closure, args, kwargs)
+        finally:
+            active.pop()
 
     def unoptimised(self) -> Dispatcher:
         """The dispatcher of the program before it was optimised: itself where it is that."""
@@ -156,24 +147,26 @@ class Dispatcher:
             return None
         return VMClosure(other, index, closure.captured, closure.info)
 
-    def _explained(
+    def _raise(
         self, error: VMError, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> VMError:
-        """The failure of a call as the program tells it before it was optimised, if that fails.
+    ) -> NoReturn:
+        """Raise the failure of a run as the program tells it before it was optimised, if it does.
 
-        A call is run once more for it where that changes nothing but time.
+        The call is run once more for it where that changes nothing but time.
         """
         way = self.executable.unoptimised
-        if way is None or not way.repeatable(closure.name):
-            return error
-        other = self.unoptimised_closure(closure)
-        if other is None:
-            return error
+        other = None
+        if way is not None and way.repeatable(closure.name):
+            other = self.unoptimised_closure(closure)
         try:
-            other.vm._call(other, args, kwargs)
+            if other is not None:
+                other.vm._call(other, args, kwargs)
         except VMError as told:
-            return told
-        return error
+            raise told from told.__cause__
+        else:
+            raise error
+        finally:
+            del error  # or it and this frame would hold each other, and the tensors
 
     def _call(self, closure: VMClosure, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._instrument is not None and self.executable.unoptimised is not None:
@@ -184,15 +177,21 @@ class Dispatcher:
         if not kwargs:
             heap = code.quick(values := (*args, *closure.captured))
             if heap is not None:
-                return self._run(code, self._registers(code, values, heap), heap)
+                try:
+                    return self._run(code, self._registers(code, values, heap), heap)
+                except VMError as error:
+                    self._raise(error, closure, args, kwargs)
         if is_elsewhere((*args, *kwargs.values())) and self.executable.unoptimised is not None:
             other = self.unoptimised_closure(closure)
             if other is not None:
                 return other.vm._call(other, args, kwargs)
         started = self._start(code, closure, args, kwargs)
-        if has_ndarray((*args, *kwargs.values())):
-            return as_ndarray(self._run(code, *started, lookup=_lookup_for_ndarrays))
-        return self._run(code, *started)
+        try:
+            if has_ndarray((*args, *kwargs.values())):
+                return as_ndarray(self._run(code, *started, lookup=_lookup_for_ndarrays))
+            return self._run(code, *started)
+        except VMError as error:
+            self._raise(error, closure, args, kwargs)
 
     def _start(
         self,
