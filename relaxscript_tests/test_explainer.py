@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,6 +18,7 @@ from relaxscript.runtime.debug.explanation import Explanation, KernelRow
 from relaxscript.script import from_source
 from relaxscript.transform import ApplyDefaultSchedule, DeadCodeElimination
 from relaxscript.transform.pipeline import default_pipeline, zero_pipeline
+from relaxscript_tests.architecture import ROOT
 
 MODEL = """
 @I.ir_module
@@ -282,3 +285,32 @@ def test_a_program_that_was_written_by_hand_has_a_profile_of_times():
         builder.emit_ret(builder.r(1))
     (row,) = rx.VirtualMachine(builder.get()).profile("main", np.ones(3)).rows
     assert (row.name, row.count, row.flops) == ("vm.builtin.copy", 1, None)
+
+
+# ---------------------------------------------------------------- where programs come from
+
+
+def test_a_program_that_was_loaded_is_explained(tmp_path):
+    rx.save(rx.build(from_source(MODEL)), tmp_path / "model.rx")
+    rows = rx.load(tmp_path / "model.rx").explain(n=3).kernels
+    assert rows[0].operators[0] == "matmul"
+
+
+def test_a_program_from_the_cache_is_explained_as_the_one_that_was_built(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELAXSCRIPT_CACHE", str(tmp_path / "cache"))
+    module = from_source(MODEL)
+    first, second = (rx.build(module, relax_pipeline="zero") for _ in range(2))
+    assert (first.built is None, second.built is None) == (True, False)
+    assert str(second.explain(n=3)) == str(first.explain(n=3))
+
+
+def test_what_explains_is_imported_when_somebody_asks():
+    text = '@R.function\ndef main(x: R.Tensor((4,), "float32")):\n    return R.exp(x)\n'
+    heavy = ("explainer.answers", "runtime.debug.explanation", "runtime.debug.report")
+    program = (
+        "import sys, relaxscript as rx\n"
+        f"rx.jit(rx.from_source({text!r}))\n"
+        f"print([name for name in {heavy!r} if f'relaxscript.{{name}}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

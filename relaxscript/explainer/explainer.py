@@ -1,24 +1,24 @@
-"""The front door: `Explainer`, which `build` gives to what it makes."""
+"""The front door: `Explainer`, which `build` gives to what it makes.
+
+Most programs are never explained, so that what it takes is imported when somebody asks.
+"""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from relaxscript.arith import format_expr
-from relaxscript.codegen.roof import measured_roof
 from relaxscript.errors import Span
-from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule, Target
 from relaxscript.runtime import Executable
-from relaxscript.runtime.debug.explanation import Amount, Explanation, KernelRow, check_dims
-from relaxscript.runtime.debug.profiler import Amounts
-from relaxscript.transform.pass_infra.context import PassContext, PassInfo
+from relaxscript.transform.pass_infra.context import PassContext
 
-from .kernels import AFTER, BEFORE
-from .program import KernelCall, ProgramCalls
+if TYPE_CHECKING:
+    from relaxscript.runtime.debug.explanation import Explanation
+    from relaxscript.runtime.debug.profiler import Amounts
+
+    from .answers import Answers
 
 __all__ = ["Explainer"]
 
@@ -41,15 +41,7 @@ class Explainer:
 
     def __call__(self, func_name: str | None, dims: Mapping[str, object]) -> Explanation:
         """The explanation of what a function calls, or of all; raises `VMError` for wrong sizes."""
-        program = self._program
-        reached = None if func_name is None else program.reached_from(func_name)
-        calls = [call for call in program.calls if reached is None or call.function in reached]
-        names = {var.name: None for call in calls for var in call.variables()}
-        sizes = check_dims(dims, [*names])
-        rows = _joined_rows([_row(call, sizes) for call in calls])
-        known = any(row.moved is not None and row.flops is not None for row in rows)
-        roof = measured_roof() if known else None
-        return Explanation(rows, str(self._target), sizes, roof, names)
+        return self._answers.explanation(func_name, dims)
 
     def counted(self) -> Executable | None:
         """The program with code that takes times; None where no kernel calls another."""
@@ -58,85 +50,20 @@ class Explainer:
     def amounts(
         self, func_name: str, args: Sequence[Any]
     ) -> Callable[[str, Span | None, Any], Amounts]:
-        """A function that says what is known of the calls in one call of a function.
-
-        The arguments of a kernel tell, where they are known. Elsewhere the sizes tell that the
-        arguments of the function have.
-        """
-        program = self._program
-        dims = program.dims_of(func_name, args)
-
-        def amounts(name: str, span: Span | None, given: Any) -> Amounts:
-            if given is None:
-                read, written, flops = program.amounts_at(name, span, dims)
-            else:
-                read, written, flops = program.amounts_for(name, given)
-            if read is None or written is None:
-                return None, flops, None
-            moved = read + written
-            return moved, flops, None if flops is None else measured_roof().seconds(moved, flops)
-
-        return amounts
+        """A function that says what is known of the calls in one call of a function."""
+        return self._answers.amounts(func_name, args)
 
     @cached_property
-    def _program(self) -> ProgramCalls:
-        stages = _Stages()
-        with self._with_instruments(stages):
-            lowered = self._lower()
-        return ProgramCalls(lowered, stages.modules)
+    def _answers(self) -> Answers:
+        from .answers import Answers
+
+        return Answers(self._target, self._lower, self._context)
 
     @cached_property
     def _timed(self) -> Executable | None:
-        if self._target.kind != "llvm" or not self._program.has_inner_calls:
+        if self._target.kind != "llvm" or not self._answers.program.has_inner_calls:
             return None
-        with self._with_instruments():
+        from .answers import with_instruments
+
+        with with_instruments(self._context):
             return self._build_timed()
-
-    def _with_instruments(self, *instruments: PassInstrument) -> PassContext:
-        """The context of the program with other instruments."""
-        context = copy.copy(self._context)
-        context.instruments = instruments
-        return context
-
-
-class _Stages(PassInstrument):
-    """Keeps the module before and after some passes, each for the first time that it runs."""
-
-    def __init__(self) -> None:
-        self.modules: dict[str, IRModule] = {}
-
-    def run_before_pass(self, mod: IRModule, info: PassInfo) -> None:
-        if info.name in BEFORE:
-            self.modules.setdefault(f"before {info.name}", mod)
-
-    def run_after_pass(self, mod: IRModule, info: PassInfo) -> None:
-        if info.name in AFTER:
-            self.modules.setdefault(f"after {info.name}", mod)
-
-
-def _row(call: KernelCall, dims: Mapping[str, int]) -> KernelRow:
-    found = zip(call.facts, call.amounts(dims))
-    read, written, flops = [None if e is None else Amount(format_expr(e), n) for e, n in found]
-    spans = () if call.span is None else call.span.spans
-    return KernelRow(
-        call.function, call.name, call.kind, 1, call.operators, spans, call.pattern,
-        call.schedule, call.reason, read, written, flops,
-    )  # fmt: skip
-
-
-def _joined_rows(rows: Iterable[KernelRow]) -> list[KernelRow]:
-    """One row for all calls of a kernel in a function that are on values of the same sizes."""
-    found: dict[Any, list[KernelRow]] = {}
-    for row in rows:
-        key = row.function, row.name, row.bytes_read, row.bytes_written, row.flops
-        found.setdefault(key, []).append(row)
-    return [_joined(same) for same in found.values()]
-
-
-def _joined(rows: Sequence[KernelRow]) -> KernelRow:
-    first = rows[0]
-    if len(rows) == 1:
-        return first
-    spans = tuple(dict.fromkeys([span for row in rows for span in row.spans]))
-    values = {name: getattr(first, name) for name in KernelRow.__dataclass_fields__}
-    return KernelRow(**{**values, "calls": len(rows), "spans": spans})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import Diagnostic, VMError, meant_notes, nearest, warn
 from relaxscript.errors.exceptions import is_user_error
@@ -20,16 +20,17 @@ from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
 from .coercion import call_packed
 from .debug.benchmark import BenchmarkResult, evaluate_time
-from .debug.explanation import Explanation
 from .debug.instrument import VMInstrumentReturnKind
-from .debug.profiler import Recorder
-from .debug.report import Report
 from .debug.stepper import Stepper
 from .dispatch import Dispatcher, VMClosure
 from .executable import Executable
 from .packed_func import PackedFunc, get_global_func
 from .pooled_allocator import Pool
 from .values import Closure, Device, absent_device, closure_behind, cpu, device, kind_of
+
+if TYPE_CHECKING:
+    from .debug.explanation import Explanation
+    from .debug.report import Report
 
 __all__ = ["VMClosure", "VMInstrumentReturnKind", "VirtualMachine"]
 
@@ -241,6 +242,8 @@ class VirtualMachine:
         picture of the source with a bar for each line. Where a kernel calls others, the program is
         built once more for it, with code that takes their times; the machine's own has none.
         """
+        from .debug.profiler import Recorder
+
         explainer = self.executable.explainer
         counted = None if explainer is None else explainer.counted()
         executable = counted or self.executable
