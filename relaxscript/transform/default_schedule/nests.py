@@ -27,6 +27,7 @@ from .loop_writing import in_row, with_memory
 from .processor import Processor
 from .reduction_loops import has_step_one, reduction_loops
 from .row_nests import PlainNest, plain_nest
+from .rows_elsewhere import rows_elsewhere
 from .split_at_conditions import split_at_conditions
 
 __all__ = ["nests"]
@@ -92,7 +93,7 @@ def _step_of(part: Stmt) -> _Step | None:
     if plain is None:
         return None
     if plain.reduction is not None:
-        return _Step(part, plain, plain.start, None)
+        return None if plain.has_lets else _Step(part, plain, plain.start, None)
     nest = nest_of(part)
     if nest is None:
         return None
@@ -196,8 +197,10 @@ def _arranged(func: PrimFunc, step: _Step, processor: Processor) -> Stmt | None:
 
 def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
     """The loops of elements by vectors; as they are where these are few."""
+    if any(isinstance(node, prim.Let) for node in walk(value.statement())):
+        return rows_elsewhere(func, value, processor)
     if _is_beside(value.nest):
-        made = by_vectors(func, value, processor)
+        made = by_vectors(func, value, processor) or rows_elsewhere(func, value, processor)
         if made is not None:
             return made
     parts = split_at_conditions(value)

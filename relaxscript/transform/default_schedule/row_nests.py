@@ -56,7 +56,7 @@ def row_function(parts: Sequence[Stmt]) -> RowFunction | None:
     plain = [plain_nest(part) for part in parts]
     nests = [nest for nest in plain if nest is not None]
     first = next((nest for nest in nests if nest.is_reduction and nest.inner), None)
-    if len(nests) < len(plain) or first is None:
+    if len(nests) < len(plain) or first is None or any(nest.has_lets for nest in nests):
         return None
     reader = _Reader(first.outer, first.inner)
     made: list[RowNest] = []
@@ -137,6 +137,11 @@ class PlainNest(NamedTuple):
     def is_reduction(self) -> bool:
         return self.reduction is not None
 
+    @property
+    def has_lets(self) -> bool:
+        """True if a variable is bound in what is stored."""
+        return any(isinstance(node, prim.Let) for node in walk(self.store))
+
 
 def plain_nest(stmt: Stmt) -> PlainNest | None:
     """The nest that a statement is, if it is one."""
@@ -198,7 +203,7 @@ def _begins_once(block: Block, init: Stmt, body: BufferStore) -> bool:
 def _plain_nest(
     loops: list[Loop], values: dict[Node, PrimExpr], store: BufferStore, start: PrimExpr | None
 ) -> PlainNest | None:
-    if store.predicate is not None or any(isinstance(e, prim.Let) for e in walk(store.value)):
+    if store.predicate is not None:
         return None
     kept = []
     for loop in loops:

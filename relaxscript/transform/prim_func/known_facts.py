@@ -139,7 +139,8 @@ def in_int64(e: PrimExpr, values: Mapping[Var, PrimExpr] | None = None) -> PrimE
 
     def step(node: object) -> PrimExpr | None:
         match node:
-            case prim.BufferLoad():  # what it loads is of its own dtype, and so are its indices
+            # What these have inside is of its own dtype, as indices are.
+            case prim.BufferLoad() | prim.Let() | prim.Call():
                 return cast(substitute(node, known), INT64)
             case prim.Cast(value=value):
                 return in_int64(value, values)
