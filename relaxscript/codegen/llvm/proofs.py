@@ -70,6 +70,7 @@ class Proofs:
         self._made: dict[tuple[type[PrimExpr], PrimExpr, PrimExpr], PrimExpr] = {}
         self._numbers: dict[int, BoundedInteger] = {}
         self._fitting_parts: set[PrimExpr] = set()
+        self._lanes: dict[int, BoundedInteger] = {}
         # Whether what is read was computed, so that nothing in it was divided by zero.
         self._computed = True
         # How many more nodes of an expression are read.
@@ -237,6 +238,12 @@ class Proofs:
         self, kind: type[prim.Binary], dtype: DataType, a: BoundedInteger, b: BoundedInteger
     ) -> BoundedInteger | None:
         """An operation on two terms, unless it may wrap or has no value."""
+        if (kind is prim.Add and b.low == b.high == 0) or (
+            kind is prim.Mul and b.low == b.high == 1
+        ):
+            return a
+        if kind is prim.Mul and a.low == a.high == 1:
+            return b
         divisor = b.low
         if kind in _DIVISIONS and b.low == 0 < b.high and self._computed:
             divisor = 1
@@ -306,9 +313,15 @@ class Proofs:
         if ends is not None and ends[0] >= 0 and ends[1] < extent.low:
             return True
         lanes = index.dtype.lanes
-        lane = None if lanes == 1 else self.unknown((0, lanes - 1))
+        lane = None if lanes == 1 else self._lane(lanes)
         term = self.read(index, lane)
         return self.is_below(term, extent) and self.is_below(self.number(-1), term)
+
+    def _lane(self, lanes: int) -> BoundedInteger:
+        """Any lane of so many, always the same one: so questions are the same, too."""
+        if lanes not in self._lanes:
+            self._lanes[lanes] = self.unknown((0, lanes - 1))
+        return self._lanes[lanes]
 
     def is_region(self, start: PrimExpr, count: PrimExpr, extent: BoundedInteger) -> bool:
         """True if so many elements from a start lie in an extent; no region has less than none."""

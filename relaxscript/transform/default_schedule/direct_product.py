@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import product as pairs
 from typing import NamedTuple
 
+from relaxscript.arith import YES, prove_equal
 from relaxscript.ir.prim import Broadcast, BufferLoad, IntImm, Min, PrimExpr, Ramp, Var, const
 from relaxscript.ir.tir import Buffer, BufferStore, IfThenElse, LetStmt, Stmt
 
@@ -33,8 +34,11 @@ from .tiled_product import Product
 
 __all__ = ["TileShape", "direct_loops", "is_low", "is_small", "tile_of"]
 
-# The elements of B, or its columns where the steps are not known, up to which it stays near.
+# The elements of B, or its columns or steps where the others are not known, up to which it, or a
+# strip of it, stays near.
 NEAR, NARROW = 16 * 1024, 128
+# The vectors of a tile where columns are not known: with fewer columns there are no vectors.
+NARROW_TILE = 2
 # With fewer rows copies of the second matrix cost more than they gain.
 LOW = 12
 # Fused products that are under way at once, and the most sums that an element is made of.
@@ -44,11 +48,11 @@ MANY = 1 << 12
 
 
 def is_small(product: Product) -> bool:
-    """True if the second matrix stays in the nearest caches while it is read again and again."""
+    """True if the second matrix, or a strip of it, stays near while it is read again and again."""
     _, n, k = product.sizes
-    if not isinstance(n, IntImm):
-        return False
-    return n.value * k.value <= NEAR if isinstance(k, IntImm) else n.value <= NARROW
+    if isinstance(n, IntImm):
+        return n.value * k.value <= NEAR if isinstance(k, IntImm) else n.value <= NARROW
+    return isinstance(k, IntImm) and k.value <= NARROW
 
 
 def is_low(product: Product) -> bool:
@@ -58,21 +62,50 @@ def is_low(product: Product) -> bool:
 
 
 def direct_loops(product: Product, processor: Processor) -> Stmt:
-    """The statement that computes a product whose columns are known, four at least."""
+    """The statement that computes a product; of columns that are known there are four at least."""
     m, n, _ = product.sizes
-    assert isinstance(n, IntImm)
     lanes = processor.lanes(product.c.dtype.itemsize)
-    while lanes > n.value:
+    columns = n.value if isinstance(n, IntImm) else MANY
+    while lanes > columns:
         lanes //= 2
-    if isinstance(m, IntImm):
-        shape = best_shape(m.value, n.value, lanes, processor.vector_registers)
-        return _DirectLoops(product, shape).all_tiles()
-    shape = best_shape(MANY, n.value, lanes, processor.vector_registers)
-    many = _DirectLoops(product, shape).all_tiles()
-    if shape.rows == 1:
-        return many
-    row = best_shape(1, n.value, lanes, processor.vector_registers)
-    return IfThenElse(m < shape.rows, _DirectLoops(product, row).all_tiles(), many)
+    most = None if isinstance(n, IntImm) else NARROW_TILE
+
+    def tiles(rows: int) -> _DirectLoops:
+        shape = best_shape(rows, columns, lanes, processor.vector_registers, most)
+        return _DirectLoops(product, shape)
+
+    many = tiles(m.value if isinstance(m, IntImm) else MANY)
+    made, least = many.all_tiles(), many.columns
+    # Where there are as many rows as columns, there are enough of both.
+    is_square = many.shape.rows <= least and prove_equal(m, n) is YES
+    if not isinstance(m, IntImm) and many.shape.rows > 1 and not is_square:
+        row = tiles(1)
+        made = IfThenElse(m < many.shape.rows, row.all_tiles(), made)
+        least = max(least, row.columns)
+    if isinstance(n, IntImm):
+        return made
+    return IfThenElse(n < least, _each_element(product), made)
+
+
+def _each_element(product: Product) -> Stmt:
+    """The loops for what has too few columns for vectors."""
+    a, b, c, *leads = product
+    m, n, k = product.sizes
+    acc = Buffer("sum", (number(1),), c.dtype)
+
+    def element(i: PrimExpr, j: PrimExpr) -> Stmt:
+        def step(p: PrimExpr) -> Stmt:
+            factors = BufferLoad(a, (*leads[0], i, p)), BufferLoad(b, (*leads[1], p, j))
+            return BufferStore(acc, fused(*factors, BufferLoad(acc, at)), at)
+
+        at = (number(0),)
+        return in_row(
+            BufferStore(acc, const(0.0, c.dtype), at),
+            loop("p", k, step),
+            BufferStore(c, BufferLoad(acc, at), (*leads[2], i, j)),
+        )
+
+    return with_memory(acc, loop("i", m, lambda i: loop("j", n, lambda j: element(i, j))))
 
 
 class TileShape(NamedTuple):
@@ -83,8 +116,11 @@ class TileShape(NamedTuple):
     lanes: int
 
 
-def best_shape(m: int, n: int, lanes: int, registers: int) -> TileShape:
-    """The shape for which a processor with so many registers takes the least time."""
+def best_shape(m: int, n: int, lanes: int, registers: int, most: int | None = None) -> TileShape:
+    """The shape for which a processor with so many registers takes the least time.
+
+    It has at most so many vectors.
+    """
 
     def cost(shape: TileShape) -> tuple[float, int]:
         rows, vectors, _ = shape
@@ -93,7 +129,8 @@ def best_shape(m: int, n: int, lanes: int, registers: int) -> TileShape:
         step = max(rows * vectors, rows + vectors, BUSY) / 2
         return tiles * step, rows * vectors
 
-    return min(_shapes(m, -(-n // lanes), lanes, registers), key=cost)
+    vectors = -(-n // lanes)
+    return min(_shapes(m, min(vectors, most or vectors), lanes, registers), key=cost)
 
 
 def _shapes(m: int, vectors: int, lanes: int, registers: int) -> Iterator[TileShape]:
@@ -123,8 +160,9 @@ class _DirectLoops:
         self.put = put or self._store
         self.shape = shape
         self.m, self.n, self.k = product.sizes
-        assert isinstance(self.n, IntImm)
-        self.columns = min(self.n.value, shape.vectors * shape.lanes)
+        self.columns = shape.vectors * shape.lanes
+        if isinstance(self.n, IntImm):
+            self.columns = min(self.n.value, self.columns)
         dtype = self.dtype = product.c.dtype
         self.vector = dtype.with_lanes(shape.lanes)
         self.sums = self._sums()

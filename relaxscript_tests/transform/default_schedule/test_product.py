@@ -36,19 +36,24 @@ def by_tiles(mod: IRModule, processor: Processor = SMALL) -> IRModule:
     return made
 
 
-def assert_law(m, k, n, processor: Processor, part: str = "", rows: int = 5) -> IRModule:
+def assert_law(
+    m, k, n, processor: Processor, part: str = "", rows: int = 5, columns: int = 9
+) -> IRModule:
     """The scheduled module, whose code computes the bits of the evaluator, near the product.
 
-    All of its indices are proved. A size that is not known is `rows`, or 7 for steps.
+    All of its indices are proved. A size that is not known is `rows`, `columns`, or 7 for steps.
     """
     head = f'a: R.Tensor(({m!r}, {k!r}), "float32"), '
     head += f'b: R.Tensor(({k!r}, {n!r}), "float32")'
     mod = by_tiles(fused(head, "y = R.matmul(a, b)"), processor)
     func = only_prim_func(mod)
     assert part in mod.script()
-    rows, steps = rows if m == "m" else m, 7 if k == "k" else k
-    a, b = matrices((rows, steps), (steps, n))
-    found, expected = np.full((rows, n), np.nan, "f4"), np.full((rows, n), np.nan, "f4")
+    rows, steps, columns = (
+        known if isinstance(size, str) else size
+        for size, known in ((m, rows), (k, 7), (n, columns))
+    )
+    a, b = matrices((rows, steps), (steps, columns))
+    found, expected = (np.full((rows, columns), np.nan, "f4") for _ in range(2))
     kernel = compile_prim_funcs({"f": func})["f"]
     kernel(a, b, found)
     assert "icmp uge" not in kernel.llvm_ir or k == 0
@@ -211,6 +216,26 @@ def test_few_rows_are_computed_without_copies(m: int, n: int, k: int):
 def test_small_products_are_computed_where_they_lie(m, k, n, processor: Processor):
     made = assert_law(m, k, n, processor)
     assert "panels" not in made.script()
+
+
+@pytest.mark.parametrize("m", ["m", 5])
+@pytest.mark.parametrize("columns", [0, 1, 3, 4, 15, 16, 17, 40])
+def test_columns_that_are_not_known_are_computed_by_vectors_where_there_are_some(m, columns: int):
+    assert_law(m, 6, "n", Processor(32, 16), columns=columns)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 16, 17])
+def test_as_many_rows_as_columns_need_no_code_for_few_rows(size: int):
+    head = 'a: R.Tensor(("m", 6), "float32"), b: R.Tensor((6, "m"), "float32")'
+    func = only_prim_func(by_tiles(fused(head, "y = R.matmul(a, b)"), Processor(32, 16)))
+    a, b = matrices((size, 6), (6, size))
+    found, expected = (np.full((size, size), np.nan, "f4") for _ in range(2))
+    kernel = compile_prim_funcs({"f": func})["f"]
+    kernel(a, b, found)
+    assert "icmp uge" not in kernel.llvm_ir
+    evaluate(func, [a, b, expected])
+    assert found.tobytes() == expected.tobytes()
+    assert_close(found, a, b)
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 5, 6, 11, 12, 13])
