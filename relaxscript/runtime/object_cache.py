@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+import numpy as np
+
 __all__ = [
     "MIB", "OBJECT", "PROGRAM", "KeptFile", "ObjectCache", "default_folder", "object_cache",
 ]  # fmt: skip
@@ -37,6 +39,7 @@ MIB = 1 << 20
 CAPACITY = 512
 # No program is this large; a file that is was not written here.
 LARGEST = 64 * MIB
+ALIGNMENT = 64
 # What is written is renamed within moments: an old part was left by a process that died.
 ABANDONED_SECONDS = 3600
 OBJECT, PROGRAM, PART = "object", "program", "part"
@@ -74,8 +77,11 @@ class ObjectCache:
         self.folder = folder
         self.capacity = capacity
 
-    def load(self, key: str, kind: str = OBJECT) -> bytes | None:
-        """The object or program of a key; None where there is none that can be trusted."""
+    def load(self, key: str, kind: str = OBJECT) -> memoryview | None:
+        """The object or program of a key; None where there is none that can be trusted.
+
+        It begins at an address that is a multiple of 64, so that arrays in it can be used there.
+        """
         if self.folder is None or self.refusal() is not None:
             return None
         path = self._path(key, kind)
@@ -186,22 +192,29 @@ class ObjectCache:
             raise
 
 
-def _header(key: str, content: bytes) -> bytes:
-    digest = hashlib.sha256(key.encode() + content).digest()
-    return HEADER.pack(MAGIC, VERSION, digest)
+def _header(key: str, content: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256(key.encode())
+    digest.update(content)
+    return HEADER.pack(MAGIC, VERSION, digest.digest())
 
 
-def _is_whole(key: str, found: bytes) -> bool:
+def _is_whole(key: str, found: memoryview) -> bool:
     """True for what was stored under a key, and is as it was stored."""
     return found[: HEADER.size] == _header(key, found[HEADER.size :])
 
 
-def _read(path: str) -> bytes:
+def _read(path: str) -> memoryview:
     """The content of a file; empty if it is none, is too large, or others may have written it."""
-    with open(os.open(path, READ | BINARY), "rb") as file:
+    with open(os.open(path, READ | BINARY), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         usable = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
-        return file.read() if usable and _distrust("the file", status) is None else b""
+        if not usable or _distrust("the file", status) is not None:
+            return memoryview(b"")
+        memory = np.empty(status.st_size + ALIGNMENT, np.uint8)
+        first = -(memory.ctypes.data + HEADER.size) % ALIGNMENT
+        place = memory[first : first + status.st_size].data
+        size = file.readinto(place)  # a part where the file was cut in this moment
+        return place[:size].toreadonly()
 
 
 def _distrust(what: str, status: os.stat_result) -> str | None:

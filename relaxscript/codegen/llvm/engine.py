@@ -164,7 +164,7 @@ class Engine:
         if image is None:
             return None
         with suppress(InternalError):
-            return self.link(image, wanted)
+            return self.link(bytes(image), wanted)
         cache.discard(wanted.key)
         return None
 

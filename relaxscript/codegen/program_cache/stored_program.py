@@ -13,6 +13,7 @@ or a curious user asks for is compiled again then: why a status means what, and 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from relaxscript.dtypes import DataType, result_dtype
 from relaxscript.ir import tir
 from relaxscript.ir.prim import INT64, IntImm
 from relaxscript.runtime import Executable
+from relaxscript.runtime.object_cache import ALIGNMENT
 from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 from relaxscript.weights.header import array_of, bytes_of, read_header
 
@@ -67,9 +69,11 @@ def bytes_of_program(executable: Executable, kernels: Kernels, key: ProgramKey) 
         "arrays": [[str(result_dtype(array)), array.shape] for array in own.arrays],
         "rows": rows.rows,
     }
+    arrays = bytes_of({str(n): _padded(array) for n, array in enumerate(own.arrays)})
     text = json.dumps(table, separators=(",", ":")).encode()
-    arrays = {str(number): _plain(array) for number, array in enumerate(own.arrays)}
-    return b"".join((len(text).to_bytes(8, "little"), text, bytes_of(arrays)))
+    before = 8 + len(text) + 8 + int.from_bytes(arrays[:8], "little")
+    text += b" " * (-before % ALIGNMENT)
+    return b"".join((len(text).to_bytes(8, "little"), text, arrays))
 
 
 def _kernel(rows: Rows, kernel: Any, codes: dict[LinkedObject, int]) -> list[Any]:
@@ -99,24 +103,29 @@ def _code(linked: LinkedObject) -> list[Any]:
     return [linked.key, linked.entries, linked.functions]
 
 
-def _plain(array: Array) -> Array:
-    """The bytes of an array: of its dtype and shape the table tells."""
-    return np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
+def _padded(array: Array) -> Array:
+    """The bytes of an array, so many that the next one is aligned as well.
+
+    Of dtypes and shapes the table tells.
+    """
+    padded = np.zeros(-(-array.nbytes // ALIGNMENT) * ALIGNMENT, np.uint8)
+    padded[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+    return padded
 
 
 # ---------------------------------------------------------------- reading
 
 
 def read_program(
-    content: bytes, key: ProgramKey, sources: Callable[[str], KernelSource]
+    content: memoryview, key: ProgramKey, sources: Callable[[str], KernelSource]
 ) -> Executable | None:
     """The program that `bytes_of_program` wrote; None where its machine code is not there.
 
     `sources` gives what a kernel was made of, by its name. What it gives is asked for late.
     """
     size = 8 + int.from_bytes(content[:8], "little")
-    table = json.loads(content[8:size])
-    own = _arrays(table["arrays"], memoryview(content)[size:])
+    table = json.loads(bytes(content[8:size]))
+    own = _arrays(table["arrays"], content[size:])
     reader = RowReader(table["rows"], key.places.sources, key.array, own)
     codes = [_linked(*code) for code in table["codes"]]
     if None in codes:
@@ -155,12 +164,17 @@ def _read_entries(
 
 
 def _arrays(described: Iterable[Any], content: memoryview) -> list[Array]:
+    """The arrays where they are in the content, which nobody writes into."""
     tensors, _ = read_header(content)
     found = (array_of(content, tensors[str(number)]) for number in range(len(tensors)))
     return [
-        np.frombuffer(array.tobytes(), DataType(dtype).numpy).reshape(shape)
+        _unpadded(array, DataType(dtype).numpy, shape)
         for array, (dtype, shape) in zip(found, described, strict=True)
     ]
+
+
+def _unpadded(array: Array, dtype: np.dtype[Any], shape: list[int]) -> Array:
+    return array[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
 
 
 def _linked(key: str, entries: list[str], functions: list[list[str]]) -> Code | None:

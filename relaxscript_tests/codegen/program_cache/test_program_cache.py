@@ -216,6 +216,23 @@ def main(x: R.Tensor((3,), "float32")):
     assert results[0].tobytes() == results[1].tobytes()
 
 
+def test_constants_of_a_stored_program_are_aligned_and_nobody_writes_into_them(cache):
+    text = """
+@R.function
+def main(x: R.Tensor((3,), "float32"), y: R.Tensor((5,), "float64")):
+    return x + R.exp(R.const([0.0, 1.0, 2.0], "float32")), y + R.exp(R.const(1.0, "float64"))
+"""
+    mod = rx.from_source(text)
+    first, again = (rx.build(mod, relax_pipeline="zero") for _ in range(2))
+    arrays = [c for c in again.constants if isinstance(c, np.ndarray)]
+    assert [array.dtype for array in arrays] == [
+        c.dtype for c in first.constants if isinstance(c, np.ndarray)
+    ]
+    assert len(arrays) == 2
+    for array in arrays:
+        assert (array.ctypes.data % 64, array.flags.writeable) == (0, False)
+
+
 CALLED = """
 @R.function
 def main(x: R.Tensor(("n",), "float32")):
@@ -460,7 +477,7 @@ def test_a_senseless_program_is_a_miss(change, cache, built):
     expected = rx.build(mod)["main"](X, AT)
     (path,) = programs()
     key = Path(path).stem
-    cache.store(key, senseless(cache.load(key, PROGRAM), change), PROGRAM)
+    cache.store(key, senseless(bytes(cache.load(key, PROGRAM)), change), PROGRAM)
     np.testing.assert_array_equal(rx.build(mod)["main"](X, AT), expected)
     assert len(built) == 2
     rx.build(mod)
