@@ -94,7 +94,7 @@ def _by_best_axis(found: _Reduction, processor: Processor) -> Stmt | None:
         (_cost(found, loop, _fitting(most, loop.extent), place < len(found.outer)), -place)
         for place, loop in enumerate(loops)
     ]
-    cost, place = min(costs)
+    cost, place = min(costs, default=(MOST, 0))
     if cost >= MOST:
         return None
     if -place < len(found.outer):

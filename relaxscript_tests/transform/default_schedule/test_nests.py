@@ -316,6 +316,19 @@ def test_reductions_that_begin_with_something_else_are_left_as_they_are(body: st
     assert nests(prim_func(HEAD, body), EIGHT) is None
 
 
+def test_a_reduction_of_one_element_has_no_loops_to_arrange():
+    text = """
+@T.prim_func
+def least(a: T.Buffer((1,), "uint8"), out: T.Buffer((), "uint8")):
+    T.func_attr({"tir.noalias": True})
+    with T.block("least"):
+        with T.init():
+            out[()] = T.uint8(255)
+        out[()] = T.min(out[()], a[0])
+"""
+    assert nests(from_source(text), EIGHT) is None
+
+
 def test_parameters_that_may_share_memory_are_left_as_they_are():
     good = PLAIN.format(value="B[vj] + A[vk, vj]", behind="")
     assert nests(prim_func(HEAD, good, noalias=False), EIGHT) is None
