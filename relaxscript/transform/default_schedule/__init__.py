@@ -19,6 +19,7 @@ contraction_sizes.py       the sizes of tiles, panels and blocks.
 contraction_copies.py      copies of the factors into panels.
 panel_copies.py            copies of elements that lie side by side.
 rows_elsewhere.py          elements of rows whose places are computed.
+transposed_blocks.py       elements that are read along another axis, by blocks.
 split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
 collapsed_axes.py          axes that lie behind one another, as one.
 loop_writing.py            loops and arithmetic as schedules write them.

@@ -29,18 +29,16 @@ from relaxscript.ir.prim import (
 from relaxscript.ir.tir import (
     BufferStore,
     DeclBuffer,
-    For,
-    ForKind,
     IfThenElse,
     LetStmt,
     Stmt,
 )
 from relaxscript.ir.walk import rewrite
 
-from .contraction_axes import Contraction, Loops, places_in
+from .contraction_axes import Contraction, places_in
 from .contraction_copies import Copies
 from .contraction_sizes import Plan, plan_for
-from .loop_writing import ceil, fused, in_row, loop, number, with_memory
+from .loop_writing import ceil, fused, in_loops, in_row, loop, number, with_memory
 from .panel_copies import along
 from .processor import Processor
 from .reduction_loops import has_step_one
@@ -80,9 +78,9 @@ class _Tiles:
         plan = self.plan
         found = self.found
         if plan.keeps_rows:
-            made = _around(found.outer, self._rows_first())
+            made = in_loops(found.outer, self._rows_first())
         else:
-            made = _around((*found.outer, *found.around), self._columns_first())
+            made = in_loops((*found.outer, *found.around), self._columns_first())
         if plan.has_lines:
             # Behind the last line there are zeros.
             zero = const(0.0, plan.dtype)
@@ -102,7 +100,7 @@ class _Tiles:
 
             blocks = loop("jc", ceil(self.plan.n, self.plan.block), column_block)
             return in_row(
-                self.copies.copied_rows(number(0), pc), _around(self.found.around, blocks)
+                self.copies.copied_rows(number(0), pc), in_loops(self.found.around, blocks)
             )
 
         return self._depth_blocks(depth_block)
@@ -223,9 +221,3 @@ class _Tiles:
         if not side_by_side:
             return parts
         return IfThenElse(is_whole, loop("r", plan.height, vectors), parts)
-
-
-def _around(loops: Loops, made: Stmt) -> Stmt:
-    for var, extent in reversed(loops):
-        made = For(var, const(0, var.dtype), extent, ForKind.SERIAL, made)
-    return made

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import INT64, Call, FloorDiv, IntImm, PrimExpr, StringImm, Var, const
 from relaxscript.ir.tir import Allocate, Buffer, DeclBuffer, For, ForKind, LetStmt, SeqStmt, Stmt
 
+from .loop_nests import Loop
+
 __all__ = [
     "as_variable",
     "ceil",
     "fused",
+    "in_loops",
     "in_row",
     "loop",
     "loop_or_once",
@@ -75,3 +78,10 @@ def fused(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
     """The sum of `c` and the product of `a` and `b`, rounded once."""
     args = (StringImm("llvm.fma"), a, b, c)
     return Call(c.dtype, op_named("tir.call_llvm_pure_intrin"), args)
+
+
+def in_loops(loops: Sequence[Loop], body: Stmt) -> Stmt:
+    """A statement in serial loops, from the outside in."""
+    for var, extent in reversed(loops):
+        body = For(var, const(0, var.dtype), extent, ForKind.SERIAL, body)
+    return body

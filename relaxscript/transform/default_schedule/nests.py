@@ -29,6 +29,7 @@ from .reduction_loops import has_step_one, reduction_loops
 from .row_nests import PlainNest, plain_nest
 from .rows_elsewhere import rows_elsewhere
 from .split_at_conditions import split_at_conditions
+from .transposed_blocks import transposed_blocks
 
 __all__ = ["nests"]
 
@@ -200,7 +201,11 @@ def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> St
     if any(isinstance(node, prim.Let) for node in walk(value.statement())):
         return rows_elsewhere(func, value, processor)
     if _is_beside(value.nest):
-        made = by_vectors(func, value, processor) or rows_elsewhere(func, value, processor)
+        made = (
+            by_vectors(func, value, processor)
+            or rows_elsewhere(func, value, processor)
+            or transposed_blocks(func, value)
+        )
         if made is not None:
             return made
     parts = split_at_conditions(value)

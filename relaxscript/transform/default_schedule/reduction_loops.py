@@ -22,7 +22,6 @@ from relaxscript.ir.prim import (
     IntImm,
     PrimExpr,
     Var,
-    const,
 )
 from relaxscript.ir.tir import Buffer, BufferStore, DeclBuffer, For, ForKind, IfThenElse, Stmt
 from relaxscript.ir.walk import rewrite, walk
@@ -30,7 +29,7 @@ from relaxscript.ir.walk import rewrite, walk
 from .collapsed_axes import collapsed
 from .elementwise import is_without
 from .loop_nests import Loop, number_of
-from .loop_writing import in_row, number, with_memory
+from .loop_writing import in_loops, in_row, number, with_memory
 from .processor import Processor
 from .row_nests import PlainNest, is_neutral
 from .row_sweeps import Sweep, reduced
@@ -173,7 +172,7 @@ def _of_results(found: _Reduction, place: int, lanes: int, at_once: int) -> Stmt
     var, extent = found.outer[place]
     others = [loop for k, loop in enumerate(found.outer) if k != place]
     made = _Columns(found, var, extent, lanes, at_once).all_blocks()
-    return _in_loops(others, made)
+    return in_loops(others, made)
 
 
 class _Columns:
@@ -255,7 +254,7 @@ class _Columns:
             value = found.at({**given, self.var: place}).value
             return BufferStore(sums, found.kind(BufferLoad(sums, (slot,)), value), (slot,))
 
-        return _in_loops(inner, each(step))
+        return in_loops(inner, each(step))
 
     def _loop(self, name: str, extent: PrimExpr, body: Callable[[Var], Stmt]) -> Stmt | None:
         if isinstance(extent, IntImm) and extent.value == 0:
@@ -282,16 +281,10 @@ def _of_partial_results(found: _Reduction, place: int, lanes: int) -> Stmt:
     def around(statements: Sequence[Stmt]) -> list[Stmt]:
         fresh = [Loop(Var.make(loop.var.name, loop.var.dtype), loop.extent) for loop in others]
         given: dict[Node, PrimExpr] = {a.var: b.var for a, b in zip(others, fresh)}
-        return [_in_loops(fresh, rewrite(in_row(*statements), given.get))] if statements else []
+        return [in_loops(fresh, rewrite(in_row(*statements), given.get))] if statements else []
 
     made = reduced(
         Sweep(var, extent, lanes, at_once), found.kind, found.start, found.store.buffer.name,
         element, behind, around,
     )  # fmt: skip
-    return _in_loops(found.outer, made)
-
-
-def _in_loops(loops: Sequence[Loop], made: Stmt) -> Stmt:
-    for var, extent in reversed(loops):
-        made = For(var, const(0, var.dtype), extent, ForKind.SERIAL, made)
-    return made
+    return in_loops(found.outer, made)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import INT64, BufferLoad, PrimExpr, Var, cast, const
+from relaxscript.ir.prim import INT64, BufferLoad, PrimExpr, Var, cast
 from relaxscript.ir.tir import (
     Buffer,
     BufferStore,
     DeclBuffer,
-    For,
-    ForKind,
     LetStmt,
     PrimFunc,
     Stmt,
@@ -23,11 +21,12 @@ from .collapsed_axes import collapsed
 from .elementwise import is_without
 from .inline_producers import InlinedNest
 from .loop_nests import Loop
+from .loop_writing import in_loops
 from .panel_copies import along
 from .processor import Processor
 from .reduction_loops import has_step_one
 
-__all__ = ["rows_elsewhere"]
+__all__ = ["rows_elsewhere", "without_lets"]
 
 
 def rows_elsewhere(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
@@ -42,7 +41,7 @@ def rows_elsewhere(func: PrimFunc, value: InlinedNest, processor: Processor) -> 
     whose elements fail alike. So the first failure is the same one.
     """
     loops = value.nest.loops
-    store = _without_lets(value)
+    store = without_lets(value)
     if store is None or not loops:
         return None
     made = collapsed((loops,), store)
@@ -62,7 +61,7 @@ def rows_elsewhere(func: PrimFunc, value: InlinedNest, processor: Processor) -> 
     body = along(cast(inner.extent, INT64), lanes, one)
     for index, name in reversed(places.names.items()):
         body = LetStmt(name, index, body)
-    body = _in_loops(outer, body)
+    body = in_loops(outer, body)
     for view in made.views:
         body = DeclBuffer(view, body)
     return body
@@ -112,13 +111,13 @@ class _Places:
 
 def _is_safe(func: PrimFunc, loops: Sequence[Loop], places: _Places, store: BufferStore) -> bool:
     """True if nothing fails but for a place."""
-    body = _in_loops(loops[-1:], places.without(store))
+    body = in_loops(loops[-1:], places.without(store))
     for index, name in reversed(places.names.items()):
         body = LetStmt(name, index, body)
-    return never_fails(func, _in_loops(loops[:-1], body))
+    return never_fails(func, in_loops(loops[:-1], body))
 
 
-def _without_lets(value: InlinedNest) -> BufferStore | None:
+def without_lets(value: InlinedNest) -> BufferStore | None:
     """The store with values instead of variables; None where one is used more than once."""
     store = value.nest.store
     for var, bound in reversed(value.lets):
@@ -146,9 +145,3 @@ def _is_row(store: BufferStore, inner: Loop) -> bool:
 def _buffers(store: BufferStore) -> list[Buffer]:
     loads = [node.buffer for node in walk(store.value) if isinstance(node, BufferLoad)]
     return [store.buffer, *loads]
-
-
-def _in_loops(loops: Sequence[Loop], made: Stmt) -> Stmt:
-    for var, extent in reversed(loops):
-        made = For(var, const(0, var.dtype), extent, ForKind.SERIAL, made)
-    return made

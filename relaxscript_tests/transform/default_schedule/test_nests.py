@@ -342,3 +342,39 @@ def test_fused_programs_compute_the_same_nest_by_nest(vector_bytes: int):
 
 def test_this_processor_arranges_nests():
     assert by_nests(fused(X, "y = R.sum(x, axis=0)"), this_processor()) is not None
+
+
+# ------------------------------------------------------------------ axes in another order
+
+PERMUTED = [
+    (tensor("x", "m", "n"), "y = R.permute_dims(x)"),
+    (tensor("x", 2, "m", 3, "n"), "y = R.permute_dims(x, axes=[0, 2, 3, 1])"),
+    (tensor("x", "m", 4, "n"), "y = R.permute_dims(x, axes=[2, 1, 0])"),
+    (tensor("x", 32, 16), "y = R.permute_dims(x)"),
+    (tensor("x", 2, 5, 33), "h = R.permute_dims(x, axes=[0, 2, 1])\ny = R.nn.relu(h)"),
+    (tensor("x", 70, 9, dtype="int8"), "y = R.permute_dims(x)"),
+    (tensor("x", 9, 20, dtype="float64"), "y = R.permute_dims(x)"),
+    (f"{tensor('x', 'm', 'n')}, {tensor('z', 'n', 'm')}", "y = R.add(R.permute_dims(x), z)"),
+]
+
+
+@pytest.mark.parametrize(("head", "body"), PERMUTED)
+def test_axes_in_another_order_are_copied_block_by_block(head: str, body: str):
+    mod = fused(head, body)
+    func = by_nests(mod)
+    assert "_block" in func.script()
+    for m, n in ((0, 3), (1, 1), (16, 32), (17, 15), (3, 50)):
+        assert_same(only_prim_func(mod), func, {"m": m, "n": n}, 0)
+
+
+def test_a_block_is_as_long_as_a_line_of_the_cache():
+    head = 'A: T.Buffer((32, 16), "float32"), B: T.Buffer((16, 32), "float32")'
+    before = "for i, j in T.grid(16, 32):\n    B[i, j] = A[j, i]"
+    after = """
+for a, b in T.grid(1, 2):
+    for i in range(16):
+        for j in T.unroll(16):
+            B[a * 16 + i, b * 16 + j] = A[b * 16 + j, a * 16 + i]
+"""
+    made = nests(prim_func(head, before), EIGHT)
+    assert_structural_equal(made, prim_func(head, after))
