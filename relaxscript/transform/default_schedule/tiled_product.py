@@ -46,6 +46,8 @@ __all__ = ["Product", "packing_loops", "tiled_loops"]
 
 # Steps of the inner axis, rows of A and columns of B that are copied at a time.
 DEPTH, ROWS, COLUMNS = 1024, 96, 2048
+# Rows of a tile.
+MOST_ROWS = 8
 
 
 class Product(NamedTuple):
@@ -77,9 +79,12 @@ class _Tile(NamedTuple):
 
 
 def tile_for(processor: Processor, dtype: DataType) -> _Tile:
-    """The largest tile that leaves registers for a row of B and an element of A."""
+    """The largest tile that leaves registers for a row of B and an element of A.
+
+    With more than so many rows the processor is no busier, and there is more code.
+    """
     lanes = processor.lanes(dtype.itemsize)
-    return _Tile((processor.vector_registers - 3) // 2, lanes)
+    return _Tile(min((processor.vector_registers - 3) // 2, MOST_ROWS), lanes)
 
 
 def tiled_loops(product: Product, processor: Processor, panels: Buffer | None = None) -> Stmt:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import BindingBlock, Call, Constant, GlobalVar, VarBinding
-from relaxscript.ir.walk import rewrite_compounds
+from relaxscript.ir.relax import (
+    BindingBlock,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    VarBinding,
+)
+from relaxscript.ir.walk import compounds, rewrite_compounds
 from relaxscript.transform.default_schedule.packed_product import LAYOUT_FREE
 from relaxscript.transform.fuse.function_names import FunctionNames, without_unused
 from relaxscript.transform.fuse.tir_calls import TIRCall, TIRCalls
@@ -49,6 +57,7 @@ class AttachAttrLayoutFreeBuffers(ModulePass):
         attaching = _Attaching(mod)
         made = mod.clone()
         for gvar, func in mod.relax_functions().items():
+            attaching.names_of_constants(func)
             new = rewrite_compounds(func, attaching.block)
             if new is not func:
                 made[gvar] = new
@@ -66,6 +75,18 @@ class _Attaching:
         self.made: dict[tuple[str, tuple[int, ...]], GlobalVar] = {}
         self._calls = TIRCalls(mod)
         self._names = FunctionNames(mod)
+        self._constant: set[Expr] = set()
+
+    def names_of_constants(self, func: Function) -> None:
+        """Learn which variables of a function are constants."""
+        for node in compounds(func):
+            if isinstance(node, VarBinding) and self._is_constant(node.value):
+                self._constant.add(node.var)
+
+    def _is_constant(self, expr: Expr) -> bool:
+        if isinstance(expr, Constant):
+            return expr.data.ndim > 0
+        return expr in self._constant
 
     def block(self, node: Node) -> Node | None:
         """A block of bindings with calls of functions that know their constants."""
@@ -79,7 +100,7 @@ class _Attaching:
         if not isinstance(binding, VarBinding):
             return binding
         call = self._calls.match(binding.value)
-        indices = () if call is None else _constants(call)
+        indices = () if call is None else self._constants(call)
         if call is None or not indices:
             return binding
         key = call.gvar.name_hint, indices
@@ -89,12 +110,11 @@ class _Attaching:
         assert isinstance(value, Call)
         return binding.replace(value=value.replace(args=(self.made[key], *value.args[1:])))
 
-
-def _constants(call: TIRCall) -> tuple[int, ...]:
-    """The parameters that are constants; none where the function says already what these are."""
-    func = call.signature.func
-    if func.attrs is not None and LAYOUT_FREE in func.attrs:
-        return ()
-    buffers = [i for i, param in enumerate(func.params) if param in func.buffer_map]
-    pairs = zip(buffers, call.args)
-    return tuple([i for i, arg in pairs if isinstance(arg, Constant) and arg.data.ndim])
+    def _constants(self, call: TIRCall) -> tuple[int, ...]:
+        """The parameters that are constants; none where the function says already which are."""
+        func = call.signature.func
+        if func.attrs is not None and LAYOUT_FREE in func.attrs:
+            return ()
+        buffers = [i for i, param in enumerate(func.params) if param in func.buffer_map]
+        pairs = zip(buffers, call.args)
+        return tuple([i for i, arg in pairs if self._is_constant(arg)])

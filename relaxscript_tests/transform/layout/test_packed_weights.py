@@ -93,6 +93,25 @@ class M:
     assert AttachAttrLayoutFreeBuffers()(mod) is mod
 
 
+def test_names_of_constants_are_constants():
+    mod = FUSED(
+        from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((2, 2), "float32")):
+        with R.dataflow():
+            w = R.const([[1.0, 2.0], [3.0, 4.0]], "float32")
+            v = w
+            y = R.matmul(x, v)
+            R.output(y)
+        return y
+""")
+    )
+    (func,) = prim_funcs(AttachAttrLayoutFreeBuffers()(mod)).values()
+    assert [int(i) for i in func.attrs["layout_free_buffers"]] == [1]
+
+
 def test_calls_with_constants_and_others_call_different_functions():
     mod = FUSED(
         from_source("""
