@@ -7,7 +7,7 @@ signatures of global functions, the variables in scope, and a place for deferred
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -288,7 +288,10 @@ def _of_operands_alone(operator: Operator, expr: Call, context: Context) -> Stru
     undecided = known.undecided
     info = _of_operator(operator, expr, context)
     # A check that is deferred is noted for each call.
-    return known.note(operator.name, infos, info) if known.undecided == undecided else info
+    tensors = all(given.__class__ is TensorStructInfo for given in infos)
+    if tensors and known.undecided == undecided:
+        return known.note(operator.name, infos, info)
+    return info
 
 
 def call_result(callee: FuncStructInfo, call: Call, context: Context = _NOTHING) -> StructInfo:
@@ -325,6 +328,30 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
     if all(equal_at_a_glance(a, p) and is_closed(p) for a, p in zip(arguments, params)):
         # So it is for most calls of PrimFuncs; to find that out below costs four times as much.
         return _in_scope(callee.ret, callee, {}, context)
+    scope = context.shape_scope or ()
+    if context.facts is not None or len(scope) > _FEW or not is_closed(callee.ret):
+        return _checked_result(arguments, callee, context)
+    # Then the arguments decide whether they fit, and what is returned is the same for all. A
+    # PrimFunc that layers repeat is called with the same StructInfos again and again.
+    known, place = context.results, frozenset(scope)
+    operands = [callee, *arguments]
+    found = known.find(place, operands)
+    if found is None:
+        undecided = known.undecided
+        found = _checked_result(arguments, callee, context)
+        if known.undecided == undecided:
+            known.note(place, operands, found)
+    return found
+
+
+# The shape variables in scope, of which a set is made for each call: most functions have one.
+_FEW = 16
+
+
+def _checked_result(
+    arguments: Sequence[StructInfo], callee: FuncStructInfo, context: Context
+) -> StructInfo:
+    params = callee.params or ()
     # What is in scope has its value: only the function's own variables stand for the arguments'.
     scope = context.shape_scope or ()
     mapping = shape_var_mapping(params, arguments, scope)

@@ -14,10 +14,11 @@ MOST = 4096
 
 
 class ResultsByOperands:
-    """The StructInfos of calls, by operator and the identities of the operands' StructInfos.
+    """The StructInfos of calls, by what is called and the identities of what is known of operands.
 
-    Each entry keeps its operands alive, so that no identity is used twice. `undecided` counts the
-    checks that were deferred.
+    What is called is the name of an operator; of functions, `called` is the set of shape variables
+    in scope, and the first operand the function's own type. Each entry keeps its operands alive, so
+    that no identity is used twice. `undecided` counts the checks that were deferred.
     """
 
     def __init__(self) -> None:
@@ -25,24 +26,22 @@ class ResultsByOperands:
         self._results: dict[Key, tuple[StructInfo, list[StructInfo]]] = {}
         self._tensors: dict[Key, StructInfo] = {}
 
-    def find(self, operator: str, operands: list[StructInfo]) -> StructInfo | None:
+    def find(self, called: object, operands: list[StructInfo]) -> StructInfo | None:
         """The result that was noted for these very operands."""
-        found = self._results.get((operator, *map(id, operands)))
+        found = self._results.get((called, *map(id, operands)))
         return None if found is None else found[0]
 
-    def note(self, operator: str, operands: list[StructInfo], result: StructInfo) -> StructInfo:
-        """Keep a result where all operands are tensors; gives the object that stands for it.
+    def note(self, called: object, operands: list[StructInfo], result: StructInfo) -> StructInfo:
+        """Keep a result; gives the object that stands for it from now on.
 
         Results of the same dimensions, dtype and device are one object. So a layer whose result is
         like its input is followed by one that is known whole.
         """
-        if not all(info.__class__ is TensorStructInfo for info in operands):
-            return result
         if len(self._results) >= MOST:
             self._results.clear()
             self._tensors.clear()
         result = self._shared(result)
-        self._results[(operator, *map(id, operands))] = (result, operands)
+        self._results[(called, *map(id, operands))] = (result, operands)
         return result
 
     def _shared(self, info: StructInfo) -> StructInfo:

@@ -21,6 +21,7 @@ from .struct_info import (
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
+    TupleStructInfo,
     equal_at_a_glance,
 )
 from .variable_shapes import has_variable_shape
@@ -68,6 +69,8 @@ def is_closed(info: StructInfo) -> bool:
             return sizes is None or all(size.__class__ is IntImm for size in sizes)
         case TensorStructInfo(shape=shape):
             return shape is None
+        case TupleStructInfo(fields=()):
+            return True
     return isinstance(info, ObjectStructInfo)
 
 
