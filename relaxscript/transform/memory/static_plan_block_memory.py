@@ -194,7 +194,7 @@ class _Pool:
 
 
 def _is_equal(size: PrimExpr, other: PrimExpr, bounds: SizeBounds) -> bool:
-    return prove_equal(*match_dtypes(size, other), bounds.facts) is YES
+    return size is other or prove_equal(*match_dtypes(size, other), bounds.facts) is YES
 
 
 def _is_no_larger(size: PrimExpr, other: PrimExpr, bounds: SizeBounds) -> bool:
@@ -209,6 +209,8 @@ class _FunctionPlan:
     ) -> None:
         self.kernels, self.context, self.bounds = kernels, context, bounds
         self.plan: _Plan = {}
+        # By dtypes and the identities of dimensions, which the function keeps alive.
+        self._sizes: dict[tuple[object, ...], PrimExpr | None] = {}
         if not isinstance(func.body, SeqExpr):
             return
         self.lifetimes = lifetimes = Lifetimes(func, kernels)
@@ -260,12 +262,9 @@ class _FunctionPlan:
         if root in self.kept or self.homes[root] is not seq:
             return
         shape, dtype, place = found
-        size = bytes_of_tensor(shape, dtype, self.context)
+        size = self._bytes(shape, dtype)
         if size is None:
             return
-        most = self.bounds.most(size)
-        if most is not None:
-            size = const(max(most, 0), INT64)
         pool = self.pools.setdefault(place, _Pool())
         storage = pool.take(size, self.bounds) if self._is_overwritten(binding.var) else None
         if storage is None:
@@ -273,6 +272,21 @@ class _FunctionPlan:
             created.append(storage)
         self.held.setdefault(root, []).append(storage)
         self.plan[binding.var] = storage
+
+    def _bytes(self, shape: Expr, dtype: Expr) -> PrimExpr | None:
+        """The bytes that a tensor takes at most: one object for the same dimensions.
+
+        The arithmetic costs more than all else that is done for a tensor, and layers repeat shapes.
+        """
+        dims = shape.values if isinstance(shape, ShapeExpr) else (shape,)
+        key = (dtype.value if isinstance(dtype, DataTypeImm) else id(dtype), *map(id, dims))
+        if key not in self._sizes:
+            size = bytes_of_tensor(shape, dtype, self.context)
+            most = None if size is None else self.bounds.most(size)
+            if most is not None:
+                size = const(max(most, 0), INT64)
+            self._sizes[key] = size
+        return self._sizes[key]
 
     def _is_overwritten(self, var: Var) -> bool:
         """True if what first uses a tensor writes all of it, so that nobody sees what was there."""
