@@ -276,4 +276,9 @@ def promote(a: DataType, b: DataType) -> DataType | None:
 
 def result_dtype(array: Any) -> DataType:
     """The dtype of a numpy array or scalar."""
-    return DataType(np.dtype(array.dtype).name)
+    return _of_numpy(np.dtype(array.dtype))
+
+
+@cache
+def _of_numpy(dtype: np.dtype[Any]) -> DataType:
+    return DataType(dtype.name)  # numpy makes its names anew each time, in Python
