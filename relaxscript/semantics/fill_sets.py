@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.stmt_functor import parts_of_tir
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 
@@ -30,12 +31,25 @@ def filled_params(func: tir.PrimFunc, module: IRModule | None = None) -> frozens
     """The positions of parameters that are filled; `module` has the PrimFuncs that are called."""
     if func.attrs is not None and FILLS in func.attrs:
         return frozenset(int(i) for i in func.attrs[FILLS])
-    if any(isinstance(node, prim.Call) and node.op == "tir.ret" for node in walk(func.body)):
+    if _returns_early(func.body):
         return frozenset()
     pairs = enumerate(func.params)
     owners = {func.buffer_map[p]: i for i, p in pairs if p in func.buffer_map}
     found = _FillReader(module, {buffer.data: buffer for buffer in owners})
     return frozenset(owners[b] for b in found.filled(func.body, {}) if b in owners)
+
+
+def _returns_early(body: tir.Stmt) -> bool:
+    """True if some statement is `T.ret`; scalars, which are most of a function, have none."""
+    statements = [body]
+    while statements:
+        stmt = statements.pop()
+        if isinstance(stmt, tir.Evaluate):
+            calls = (part for part in walk(stmt.value) if isinstance(part, prim.Call))
+            if any(call.op == "tir.ret" for call in calls):
+                return True
+        statements += [part for part in parts_of_tir(stmt) if isinstance(part, tir.Stmt)]
+    return False
 
 
 class _FillReader:
