@@ -20,7 +20,7 @@ from relaxscript.transform.default_schedule.apply_default_schedule import (
 __all__ = ["AFTER", "BEFORE", "ExplainedKernel", "ExplainedKernels", "member"]
 
 # The passes before and after which the module is looked at.
-BEFORE = ("LegalizeOps", "FuseTIR", "ApplyDefaultSchedule", "CallTIRRewrite")
+BEFORE = ("LegalizeOps", "FuseTIR", "ApplyDefaultSchedule", "OutlineNative", "CallTIRRewrite")
 AFTER = ("LegalizeOps", "ApplyDefaultSchedule")
 
 _PATTERNS = {

@@ -66,7 +66,9 @@ class ProgramCalls:
     """The calls of a program, of which `stages` has the module before and after some passes."""
 
     def __init__(self, lowered: IRModule, stages: Mapping[str, IRModule]) -> None:
-        self.module = stages.get("before CallTIRRewrite", lowered)
+        # Where each kernel is called by itself, and results are not allocated yet.
+        called = stages.get("before CallTIRRewrite", lowered)
+        self.module = stages.get("before OutlineNative", called)
         self._kernels = ExplainedKernels(self.module, stages)
         functions = [f for f in lowered.functions.values() if isinstance(f, PrimFunc)]
         self.has_inner_calls = any(
