@@ -111,6 +111,7 @@ class Recorder:
         """Time `call` of the function `name`, in which functions are those of `wrap`."""
         self._number(threading.get_ident())
         kind_of(np.empty(0))  # numpy imports what that needs now, and not while the time runs
+        self.calls = []
         for inner in self._inner:
             inner.begin()
         self.began = time.perf_counter()

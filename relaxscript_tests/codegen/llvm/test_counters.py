@@ -123,6 +123,20 @@ def test_a_profile_tells_what_kernels_call():
     assert model.executable.counters == ()
 
 
+def test_code_that_is_new_runs_once_before_where_nobody_can_tell():
+    seen = []
+    rx.register_func("test.note", lambda x: seen.append(x.shape) or x)
+    noting = MODULE.replace("@R.function\n", "@R.function(pure=False)\n").replace(
+        "        return R.call_tir(",
+        '        z = R.call_packed("test.note", x, sinfo_args=R.Tensor((n,), "float32"))\n'
+        "        return R.call_tir(",
+    )
+    rx.jit(from_source(noting)).profile("main", ONES)
+    assert seen == [(100,)]
+    report = rx.jit(MOD).profile("main", ONES)
+    assert [row.count for row in report.rows if row.name == "double"] == [1]
+
+
 def test_a_program_that_fails_tells_the_same_error_under_profile():
     model = rx.jit(MOD)
     with pytest.raises(VMError, match="less than nothing") as plain:
