@@ -21,7 +21,7 @@ class CodegenOptions:
     """
 
     check: bool = True
-    level: int = 3
+    level: int = 2
     zero_memory: bool = False
     profile: bool = False
 

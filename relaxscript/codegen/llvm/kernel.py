@@ -57,7 +57,7 @@ def compile_prim_func(
 
     `name` is the name in messages, that of the function unless given. Options: `check` (True)
     tests every index that is not proved inside its buffer and raises `VMError` for those outside;
-    `level` (3) is the level of optimisation from 0 to 3; `zero_memory` (False) lets all memory
+    `level` (2) is the level of optimisation from 0 to 3; `zero_memory` (False) lets all memory
     that the function makes begin as zeros. Loops of kind parallel run serially.
     Raises `DiagnosticError` (RX0505) naming what cannot be compiled, (RX0703) for an unknown
     option.
