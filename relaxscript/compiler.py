@@ -22,7 +22,7 @@ from typing import Any
 from .analysis.repeatable import is_repeatable
 from .analysis.well_formedness import diagnose_ill_formed
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
-from .codegen.program_cache import cached_build
+from .codegen.program_cache import find_kept_build
 from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError
 from .errors.exceptions import is_user_error
@@ -115,7 +115,7 @@ def build(
         kept = None
         if ours and _has_code(made_for):
             settings = str(relax_pipeline), str(remove_checks)
-            kept = cached_build(module, made_for, params, settings, make)
+            kept = find_kept_build(module, made_for, params, settings, make)
         return make(module, params)[0] if kept is None else kept.program(module, params)
 
 

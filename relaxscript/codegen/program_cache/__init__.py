@@ -1,6 +1,6 @@
 """Programs that `build` made, kept on disk: another process has them without a pass.
 
-    cached_build.py    a build whose program may be on disk: start reading there
+    kept_build.py      a build whose program may be on disk: start reading there
     program_key.py     a hash of all that a program depends on
     stored_program.py  a program as bytes, and back
     rows.py            the form in which both are written, read by read_rows.py
@@ -10,6 +10,6 @@ PrimFunc calls, and no operator, rule, pass or instrument of the user. A build t
 is not kept either, or the next process would not hear of it.
 """
 
-from .cached_build import cached_build
+from .kept_build import find_kept_build
 
-__all__ = ["cached_build"]
+__all__ = ["find_kept_build"]

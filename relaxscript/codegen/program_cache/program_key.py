@@ -12,13 +12,13 @@ import marshal
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from relaxscript.dtypes import result_dtype
 from relaxscript.errors.settings import is_strict
 from relaxscript.ir import hooks
 from relaxscript.ir.constant_array import constant_array
@@ -26,7 +26,9 @@ from relaxscript.ir.module import IRModule, Target
 from relaxscript.opdef.operator import REGISTRY
 from relaxscript.opdef.user_operators import is_user_operator
 from relaxscript.runtime.arrays import NDArray
+from relaxscript.transform.default_schedule.processor import this_processor
 from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
 
 from .package_state import state_of
 from .rows import PACKAGE, Array, Arrays, NotStorable, Rows, SourceLines
@@ -72,8 +74,8 @@ def build_key(
         rows.value(target),
         *[(var.name_hint, rows.value(function)) for var, function in module.functions.items()],
     ]
-    _require_our_operators(rows)
-    kept = {name: constant_array(_plain(value)) for name, value in (params or {}).items()}
+    _require_ours(rows)
+    kept = {name: _weight(value) for name, value in (params or {}).items()}
     bound = [(name, arrays.number(value)) for name, value in kept.items()]
     surroundings = _passes(rows), is_strict(), _versions(), _processor()
     told = (settings, made_of, bound, surroundings, rows.rows, arrays.digests)
@@ -85,12 +87,13 @@ def build_key(
     return ProgramKey(hashlib.sha256(text).hexdigest(), places, arrays, kept)
 
 
-def _plain(value: Any) -> Array:
-    """A weight; raises `NotStorable` for what only becomes an array when it is bound."""
-    if type(value) not in (np.ndarray, NDArray) or not result_dtype(value).in_relax:
-        raise NotStorable("weights that are no arrays of numpy")
-    array: Array = value
-    return array
+def _weight(value: Any) -> Array:
+    """A weight as it is now; raises `NotStorable` for what becomes an array only later."""
+    if type(value) in (np.ndarray, NDArray):
+        with suppress(TypeError, ValueError):  # of a dtype that tensors have not
+            array: Array = value
+            return constant_array(array)
+    raise NotStorable("weights that are no arrays of numpy")
 
 
 def _passes(rows: Rows) -> tuple[Any, ...]:
@@ -102,24 +105,27 @@ def _passes(rows: Rows) -> tuple[Any, ...]:
     return context.opt_level, *names, rows.value(context.config)
 
 
-def _require_our_operators(rows: Rows) -> None:
-    """Refuse modules that use operators of users, and processes where rules of ours are others."""
+def _require_ours(rows: Rows) -> None:
+    """Refuse modules that use operators of users, and processes with rules or passes of users."""
     for row in rows.rows:
         if row[0] == "ir.relax.Op" and is_user_operator(row[1]):
             raise NotStorable("an operator of the user")
+    written: list[Any] = [PIPELINE_MAP[name] for name in OUR_PIPELINES]
+    for name, operator in REGISTRY.items():
+        if not is_user_operator(name):
+            written += operator.rules.values()
     homes = {
-        getattr(rule.func if isinstance(rule, partial) else rule, "__module__", None)
-        for name, operator in REGISTRY.items()
-        if not is_user_operator(name)
-        for rule in operator.rules.values()
+        getattr(one.func if isinstance(one, partial) else one, "__module__", None)
+        for one in written
     }
     if any((home or "numpy").partition(".")[0] not in (PACKAGE, "numpy") for home in homes):
-        raise NotStorable("a rule of the user")
+        raise NotStorable("a rule or pipeline of the user")
 
 
 def _versions() -> tuple[str, ...]:
     names = ("numpy", "ml_dtypes")
-    return sys.version, *(str(import_module(name).__version__) for name in names)
+    kind = "with counts of references" if hasattr(sys, "gettotalrefcount") else ""
+    return sys.version, kind, *(str(import_module(name).__version__) for name in names)
 
 
 def _processor() -> list[tuple[str, str]]:
@@ -131,4 +137,4 @@ def _processor() -> list[tuple[str, str]]:
     if PACKAGE_STATE is None:
         raise NotStorable("a package whose files cannot be told")
     facts = [(name, str(value)) for name, value in sorted(engine_dependencies().items())]
-    return [("package", PACKAGE_STATE), *facts]
+    return [("package", PACKAGE_STATE), ("processor", str(this_processor())), *facts]

@@ -23,6 +23,7 @@ from relaxscript.ir.instrument import PassInstrument
 from relaxscript.op import exp
 from relaxscript.runtime.object_cache import HEADER, OBJECT, PROGRAM, ObjectCache, object_cache
 from relaxscript.transform import PassContext
+from relaxscript.transform.pipeline import PIPELINE_MAP
 from relaxscript_tests.fresh_python import ROOT
 
 TEXT = """
@@ -327,10 +328,14 @@ def test_another_package_or_computer_is_another_program(cache, built, monkeypatc
         with monkeypatch.context() as other:
             other.setattr(engine, "engine_dependencies", lambda name=name: {**facts, name: "other"})
             rx.build(model())
-    with monkeypatch.context() as other:
-        other.setattr(np, "__version__", "1.0")
-        rx.build(model())
-    assert len(built) == len(programs()) == len(facts) + 3
+    for module, name, value in (
+        (np, "__version__", "1.0"), (sys, "version", "4.0"),
+        (program_key, "this_processor", lambda: "another"),
+    ):  # fmt: skip
+        with monkeypatch.context() as other:
+            other.setattr(module, name, value)
+            rx.build(model())
+    assert len(built) == len(programs()) == len(facts) + 5
     assert {"cpu", "features", "llvmlite", "llvm", "relaxscript"} <= set(facts)
 
 
@@ -362,6 +367,14 @@ def test_with_a_rule_of_the_user_nothing_is_kept(cache, built, monkeypatch):
     not_kept(lambda: rx.build(model()), built)
 
 
+def test_with_a_pipeline_of_the_user_in_the_place_of_ours_nothing_is_kept(
+    cache, built, monkeypatch
+):
+    ours = PIPELINE_MAP["llvm"]
+    monkeypatch.setitem(PIPELINE_MAP, "llvm", lambda: ours())
+    not_kept(lambda: rx.build(model()), built)
+
+
 def test_a_pipeline_of_the_user_is_not_kept(cache, built):
     not_kept(lambda: rx.build(model(), relax_pipeline=rx.get_pipeline("default")), built)
     built.clear()
@@ -387,6 +400,11 @@ def test_weights_that_are_no_arrays_of_numpy_are_not_kept(cache, built):
         """An array of somebody else."""
 
     not_kept(lambda: rx.build(model(), params={"at": AT.view(Named)}), built)
+
+
+def test_weights_that_no_tensor_can_hold_are_refused_as_ever(cache):
+    with pytest.raises(DiagnosticError, match="`at`"):
+        rx.build(model(), params={"at": np.array(["a", "b"])})
 
 
 def test_weights_that_take_long_to_hash_are_not_kept(cache, built, monkeypatch):

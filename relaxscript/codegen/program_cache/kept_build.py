@@ -16,7 +16,7 @@ from relaxscript.runtime.object_cache import PROGRAM, object_cache
 from .program_key import ProgramKey, build_key
 from .rows import NotStorable
 
-__all__ = ["CachedBuild", "cached_build"]
+__all__ = ["KeptBuild", "find_kept_build"]
 
 _log = logging.getLogger(__name__)
 Built = tuple[Executable, Mapping[str, Any]]
@@ -28,7 +28,7 @@ _SENSELESS = (
 )  # fmt: skip
 
 
-class CachedBuild:
+class KeptBuild:
     """A build whose program may be on disk.
 
     `build` makes the program of a module and of arrays for its parameters, with the kernels of its
@@ -93,10 +93,10 @@ class CachedBuild:
         object_cache().store(self.key.digest, content, PROGRAM)
 
 
-def cached_build(
+def find_kept_build(
     module: IRModule, target: Target, params: Mapping[str, Any] | None, settings: tuple[str, str],
     build: Build,
-) -> CachedBuild | None:  # fmt: skip
+) -> KeptBuild | None:  # fmt: skip
     """The place of a build in the cache; None where there is no cache, or the build has none.
 
     `settings` are the pipeline for Relax, and which checks to remove.
@@ -106,7 +106,7 @@ def cached_build(
     try:
         key = build_key(module, target, params, settings)
         itself = settings == ("default", "None") and not params
-        return CachedBuild(key, module, build, (module, target) if itself else None)
+        return KeptBuild(key, module, build, (module, target) if itself else None)
     except (NotStorable, RecursionError) as reason:
         _log.debug("a program is not kept: %s", reason)
         return None
