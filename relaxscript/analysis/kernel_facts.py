@@ -64,13 +64,20 @@ class KernelFacts(NamedTuple):
 
     `bytes_read` and `bytes_written` are of its parameters, each once: what stays in the function is
     none of them. `flops` are operations on values: arithmetic, comparisons and functions such as
-    `exp` count as one each, indices as none. Of branches the larger one counts.
+    `exp` count as one each, indices as none. Of branches the larger one counts. `itemsize` is the
+    size of the widest float that is computed: a vector holds fewer of wider ones.
     """
 
     pattern: OpPattern
     bytes_read: PrimExpr
     bytes_written: PrimExpr
     flops: PrimExpr
+    itemsize: int = 4
+
+    @property
+    def amounts(self) -> tuple[PrimExpr, PrimExpr, PrimExpr]:
+        """The bytes that are read, those that are written, and the operations."""
+        return self.bytes_read, self.bytes_written, self.flops
 
 
 def kernel_facts(func: PrimFunc, module: IRModule | None = None) -> KernelFacts:
@@ -84,7 +91,8 @@ def kernel_facts(func: PrimFunc, module: IRModule | None = None) -> KernelFacts:
     reading.statement(func.body, _ONE)
     read, written = reading.traffic()
     flops = simplify(reading.flops)
-    return KernelFacts(op_pattern(func), simplify(read), simplify(written), flops)
+    floats = [4, *(b.dtype.element.itemsize for b in reading.stored if b.dtype.is_float)]
+    return KernelFacts(op_pattern(func), simplify(read), simplify(written), flops, max(floats))
 
 
 def reduced_axes(func: PrimFunc) -> list[tuple[str, int]]:
@@ -114,6 +122,7 @@ class _Reading:
         # The largest value of each loop's variable, and the buffers that reductions begin.
         self.largest: dict[Any, PrimExpr] = {}
         self.begun: set[Var] = set()
+        self.stored: set[Buffer] = set()
 
     def traffic(self) -> tuple[PrimExpr, PrimExpr]:
         """The bytes that are read and written."""
@@ -148,6 +157,7 @@ class _Reading:
             case BlockRealize(iter_values=values, block=block):
                 self._block(block, values, times)
             case BufferStore(buffer=buffer, value=value, indices=indices):
+                self.stored.add(buffer)
                 self.stores[buffer.data] = _plus(self.stores, buffer, times, _lanes(indices))
                 self._add(value, times)
                 self._note(indices, times)
@@ -253,6 +263,7 @@ class _Reading:
             return _ONE
         inner = _Reading(callee, module)
         inner.statement(callee.body, _ONE)
+        self.stored |= inner.stored
         sizes: dict[Var, PrimExpr] = {}
         for param, arg in zip(callee.params, e.args):
             buffer, given = callee.buffer_map.get(param), None

@@ -59,13 +59,15 @@ class Answers:
 
         def amounts(name: str, span: Span | None, given: Any) -> Amounts:
             if given is None:
-                read, written, flops = program.amounts_at(name, span, dims)
+                found = program.amounts_at(name, span, dims)
             else:
-                read, written, flops = program.amounts_for(name, given)
-            if read is None or written is None:
-                return None, flops, None
-            moved = read + written
-            return moved, flops, None if flops is None else measured_roof().seconds(moved, flops)
+                found = program.amounts_for(name, given)
+            if found.read is None or found.written is None:
+                return None, found.flops, None
+            moved, flops = found.read + found.written, found.flops
+            if flops is None:
+                return moved, None, None
+            return moved, flops, measured_roof().seconds(moved, flops, found.itemsize)
 
         return amounts
 
@@ -98,7 +100,7 @@ def _row(call: KernelCall, dims: Mapping[str, int]) -> KernelRow:
     spans = () if call.span is None else call.span.spans
     return KernelRow(
         call.function, call.name, call.kind, 1, call.operators, spans, call.pattern,
-        call.schedule, call.reason, read, written, flops,
+        call.schedule, call.reason, read, written, flops, call.itemsize,
     )  # fmt: skip
 
 

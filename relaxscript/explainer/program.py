@@ -35,6 +35,15 @@ __all__ = ["KernelCall", "ProgramCalls"]
 _NO_WORK = {Trait.AS_IS, Trait.ALLOCATES, Trait.VIEW, Trait.FREES, Trait.CAPTURES}
 
 
+class CallAmounts(NamedTuple):
+    """The bytes and operations of a call; None for what is not known."""
+
+    read: int | None = None
+    written: int | None = None
+    flops: int | None = None
+    itemsize: int = 4
+
+
 class KernelCall(NamedTuple):
     """A place in a Relax function that computes something, and what is known of that.
 
@@ -50,16 +59,18 @@ class KernelCall(NamedTuple):
     schedule: str
     reason: str
     facts: tuple[PrimExpr | None, PrimExpr | None, PrimExpr | None]
+    itemsize: int = 4
 
     def variables(self) -> Iterator[PrimVar]:
         for e in self.facts:
             if e is not None:
                 yield from (var for var in free_vars(e) if isinstance(var, PrimVar))
 
-    def amounts(self, dims: Mapping[str, int]) -> tuple[int | None, ...]:
+    def amounts(self, dims: Mapping[str, int]) -> CallAmounts:
         """The facts for sizes of shape variables, by their names."""
         values = {var: dims[var.name] for var in self.variables() if var.name in dims}
-        return tuple([None if e is None else value_of(e, values) for e in self.facts])
+        read, written, flops = [None if e is None else value_of(e, values) for e in self.facts]
+        return CallAmounts(read, written, flops, self.itemsize)
 
 
 class ProgramCalls:
@@ -103,23 +114,21 @@ class ProgramCalls:
                 sizes |= {dim.name: int(n) for dim, n in pairs if isinstance(dim, PrimVar)}
         return sizes
 
-    def amounts_at(
-        self, name: str, span: Span | None, dims: Mapping[str, int]
-    ) -> tuple[int | None, ...]:
+    def amounts_at(self, name: str, span: Span | None, dims: Mapping[str, int]) -> CallAmounts:
         """The bytes that are read and written, and the operations, of the kernel of a place."""
         for call in self.calls:
             if call.name == name and (span is None or call.span == span):
                 return call.amounts(dims)
-        return None, None, None
+        return CallAmounts()
 
-    def amounts_for(self, external: str, args: Sequence[Any]) -> tuple[int | None, ...]:
+    def amounts_for(self, external: str, args: Sequence[Any]) -> CallAmounts:
         """The same of a function of the executable, for a call with these arguments.
 
         Each is the shape of an array, a number, or None.
         """
         name = self._kernel_named(external)
         if name is None:
-            return None, None, None
+            return CallAmounts()
         shapes = iter([arg for arg in args if type(arg) is tuple])
         numbers = iter([arg for arg in args if type(arg) is int])
         values: dict[Any, int] = {}
@@ -132,7 +141,8 @@ class ProgramCalls:
                 pairs = zip(buffer.shape, next(shapes, ()))
                 values |= {own: n for own, n in pairs if isinstance(own, PrimVar)}
         facts = self._kernels[name].facts
-        return tuple([value_of(e, values) for e in facts[1:]])
+        read, written, flops = [value_of(e, values) for e in facts.amounts]
+        return CallAmounts(read, written, flops, facts.itemsize)
 
     def _kernel_named(self, external: str) -> str | None:
         """The PrimFunc that a function of the executable runs, None for any other function."""
@@ -196,10 +206,11 @@ class ProgramCalls:
         assert isinstance(gvar, GlobalVar)
         found = self._kernels[gvar.name_hint]
         facts = found.facts
-        read, written, flops = [simplify(substitute(e, sizes)) for e in facts[1:]]
+        read, written, flops = [simplify(substitute(e, sizes)) for e in facts.amounts]
         return KernelCall(
             function, gvar.name_hint, "kernel", found.operators, span,
             facts.pattern.name.lower(), found.schedule, found.reason, (read, written, flops),
+            facts.itemsize,
         )  # fmt: skip
 
 

@@ -164,3 +164,11 @@ def test_what_a_function_calls_counts_as_its_own():
 
 def test_a_function_that_is_not_there_counts_once():
     assert said(kernel_facts(from_source(CALLS)["f"]))[2] == "2"
+
+
+@pytest.mark.parametrize(("dtype", "itemsize"), [
+    ("float64", 8), ("float32", 4), ("float16", 4), ("int64", 4),
+])  # fmt: skip
+def test_the_widest_float_that_is_computed_is_told(dtype, itemsize):
+    found = legal(f'x: R.Tensor(("n",), "{dtype}")', "R.add(x, x)", "add")
+    assert found.itemsize == itemsize

@@ -50,14 +50,17 @@ class Roof:
         found = [rate for most, rate in self.copies if size <= most]
         return found[0] if found else self.copies[-1][1]
 
-    def seconds(self, moved: int, flops: int) -> float:
-        """The least time for so many bytes and operations."""
-        return max(moved / self.bytes_per_second(moved), flops / self.flops)
+    def seconds(self, moved: int, flops: int, itemsize: int = 4) -> float:
+        """The least time for so many bytes, and operations on floats of this size."""
+        return max(self._parts(moved, flops, itemsize))
 
-    def bound(self, moved: int, flops: int) -> str:
+    def bound(self, moved: int, flops: int, itemsize: int = 4) -> str:
         """The longer part, "memory" or "arithmetic"."""
-        by_bytes = moved / self.bytes_per_second(moved)
-        return "arithmetic" if flops / self.flops > by_bytes else "memory"
+        by_bytes, by_flops = self._parts(moved, flops, itemsize)
+        return "arithmetic" if by_flops > by_bytes else "memory"
+
+    def _parts(self, moved: int, flops: int, itemsize: int) -> tuple[float, float]:
+        return moved / self.bytes_per_second(moved), flops * (itemsize / 4) / self.flops
 
     def __str__(self) -> str:
         size, rate = self.copies[-1]
@@ -76,7 +79,7 @@ class KernelRow:
     `calls` are the places in the function that call it on values of these sizes. `spans` are the
     source of all that it computes there. `schedule` is the rule that arranged the
     loops of a kernel, "plain" where none did, and `reason` says why. `flops` is None where nothing
-    is known of them, and so are bytes.
+    is known of them, and so are bytes. `itemsize` is the size of the widest float among the values.
     """
 
     function: str
@@ -91,6 +94,7 @@ class KernelRow:
     bytes_read: Amount | None
     bytes_written: Amount | None
     flops: Amount | None
+    itemsize: int = 4
 
     @property
     def moved(self) -> int | None:
@@ -125,14 +129,14 @@ class Explanation:
         flops = None if row.flops is None else row.flops.value
         if self.roof is None or row.moved is None or flops is None:
             return None
-        return row.calls * self.roof.seconds(row.moved, flops)
+        return row.calls * self.roof.seconds(row.moved, flops, row.itemsize)
 
     def bound(self, row: KernelRow) -> str:
         """The bound of a row's time, "memory" or "arithmetic"; "" where it is not known."""
         flops = None if row.flops is None else row.flops.value
         if self.roof is None or row.moved is None or flops is None:
             return ""
-        return self.roof.bound(row.moved, flops)
+        return self.roof.bound(row.moved, flops, row.itemsize)
 
     @property
     def total_seconds(self) -> float | None:
@@ -173,7 +177,8 @@ class Explanation:
             "operators": row.operators, "places": [place_data(span) for span in row.spans],
             "pattern": row.pattern, "schedule": row.schedule, "reason": row.reason,
             "bytes_read": amount(row.bytes_read), "bytes_written": amount(row.bytes_written),
-            "flops": amount(row.flops), "seconds": self.seconds(row), "bound": self.bound(row),
+            "flops": amount(row.flops), "itemsize": row.itemsize, "seconds": self.seconds(row),
+            "bound": self.bound(row),
         }  # fmt: skip
 
     def __str__(self) -> str:

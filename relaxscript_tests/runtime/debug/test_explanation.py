@@ -34,6 +34,11 @@ def test_the_longer_of_moving_and_computing_is_the_time():
     assert explained.total_seconds == 512 / 4e9 + 3e-6
 
 
+def test_operations_on_floats_of_twice_the_size_take_twice_as_long():
+    assert ROOF.seconds(8, 8000, 8) == 2 * ROOF.seconds(8, 8000)
+    assert (ROOF.bound(1000, 1500), ROOF.bound(1000, 1500, 8)) == ("memory", "arithmetic")
+
+
 def test_a_table_has_a_line_for_each_kernel_and_the_reasons_behind():
     lines = str(Explanation([row()], "llvm", {"n": 3}, ROOF)).splitlines()
     assert lines[0] == "kernels for llvm, n=3"
