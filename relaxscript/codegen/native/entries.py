@@ -37,10 +37,10 @@ DTYPE = "relaxscript.dtype."
 
 @dataclass(frozen=True)
 class EntryCall:
-    """All that the code of a function refers to: by name, the kernel that it calls, constants."""
+    """All that the code of a function refers to: by name, the kernels of its calls, constants."""
 
     name: str
-    kernel: Kernel
+    kernels: tuple[Kernel, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
 
 
@@ -79,7 +79,7 @@ class BoundEntry:
 
 
 def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, NativeEntry]:
-    """The entries of those functions of a lowered module that are one call of a kernel.
+    """The entries of those functions of a lowered module that are calls of kernels only.
 
     `kernels` has the callables of its PrimFuncs by their names. There are none where arrays lie in
     memory in another way than is known here.
@@ -97,7 +97,9 @@ def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, Na
             functions.append(write_entry(plan, symbol, sites))
         except Unwritable:
             continue
-        calls[symbol] = EntryCall(plan.name, plan.kernel, plan.constants)
+        calls[symbol] = EntryCall(
+            plan.name, tuple(call.kernel for call in plan.calls), plan.constants
+        )
     if not calls:
         return {}
     text = "\n".join([*sites.declarations.values(), *functions]) + "\n"
@@ -125,8 +127,10 @@ def _entries(calls: Mapping[str, EntryCall], code: Code) -> dict[str, NativeEntr
 
 def _symbols(calls: Mapping[str, EntryCall]) -> dict[str, int]:
     """The addresses of what each function refers to."""
-    found = {f"{symbol}.kernel": call.kernel.address for symbol, call in calls.items()}
+    found: dict[str, int] = {}
     for symbol, call in calls.items():
+        for place, kernel in enumerate(call.kernels):
+            found[f"{symbol}.kernel.{place}"] = kernel.address
         for index, data in enumerate(call.constants):
             found[f"{symbol}.constant.{index}"] = data.ctypes.data
     return found
@@ -177,7 +181,8 @@ def _raise_failure(closure: VMClosure, status: int, address: int) -> None:
     """Raise what the machine raises where the kernel of a function ends with a status."""
     words = list((ctypes.c_int64 * DETAILS).from_address(address))
     entry: NativeEntry = closure.native.entry
-    closure.vm.fail(closure.index, entry.call.kernel.failure(status, words))
+    (kernel,) = entry.call.kernels  # only one that writes into arguments is explained here
+    closure.vm.fail(closure.index, kernel.failure(status, words))
 
 
 def _documentation(name: str, params: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
     ptr entry(ptr self, ptr args, i64 count, ptr names)
 
-It tests the arguments, makes the results, calls the kernel and returns. It takes arrays of numpy
+It tests the arguments, makes tensors, calls kernels and returns. It takes arrays of numpy
 itself, compact and aligned, of exactly the dtype and shape that are wanted. Those that are written
 must be writeable. All else goes the slow way before anything has happened: the machine converts the
 arguments, or says what is wrong with them. So both ways take and refuse the same. A kernel that
@@ -16,18 +16,33 @@ Nothing in the text depends on the process: objects and functions are external s
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
-from relaxscript.semantics import scalar
+from relaxscript.runtime.result_blocks import ALIGNMENT
 from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
 
 from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
-from .plan import ArrayFacts, EntryPlan, Given, Literal, Made, Number, Returned, Tensor
+from .integers import Integers, Unwritable, i64
+from .plan import (
+    ArrayFacts,
+    EntryPlan,
+    Given,
+    Literal,
+    Made,
+    Number,
+    PlannedCall,
+    Returned,
+    Tensor,
+    View,
+    leaves_of,
+    writes_arguments,
+    written_tensors,
+)
 from .support import IS_CONSTANT, IS_KNOWN, IS_NEW
 
 __all__ = ["Unwritable", "write_entry"]
@@ -39,13 +54,8 @@ __all__ = ["Unwritable", "write_entry"]
 GRAIN = 200_000
 
 
-_EXACT: Mapping[str, Callable[[int, int], int]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-}  # fmt: skip
-
-
-class Unwritable(Exception):
-    """A dimension is computed in a way for which there is no text."""
+# So many bytes of tensors between kernels are on the stack: Python's threads have 32 KiB at least.
+MOST_ON_STACK = 1 << 14
 
 
 def write_entry(plan: EntryPlan, symbol: str, sites: FailureSites) -> str:
@@ -56,6 +66,15 @@ def write_entry(plan: EntryPlan, symbol: str, sites: FailureSites) -> str:
     return _EntryWriter(plan, symbol, sites).write()
 
 
+@dataclass
+class _Room:
+    """Room on the stack, and the tensor that is there."""
+
+    name: str
+    size: int
+    tensor: Made | None = None
+
+
 class _EntryWriter:
     """Writes one entry, in the order in which it runs."""
 
@@ -63,15 +82,17 @@ class _EntryWriter:
         self.plan = plan
         self.symbol = symbol
         self.asm = FunctionWriter(sites)
-        self.room: list[str] = []  # what the function has on its stack
+        # What the function has on its stack.
+        self.room = [f"%details = alloca [{DETAILS} x i64]"]
         self.values: dict[prim.Var, Value] = {}
-        self.doubts: list[Value] = []  # conditions that must not hold, not yet tested
+        self.integers = Integers(self.asm)
         self.data: dict[Tensor, Value] = {}
         self.shapes: dict[Tensor, list[Value]] = {}
         self.objects: dict[Tensor, Value] = {}
         self.sizes: list[Value] = []  # of the results, in bytes
-        signature = plan.kernel.signature
-        self.written = {plan.operands[i] for i in signature.written}
+        self.written = written_tensors(plan)
+        self.alive: list[Made] = []
+        self.stack: list[_Room] = []
 
     # ------------------------------------------------------------ the whole
 
@@ -83,16 +104,71 @@ class _EntryWriter:
         for index, facts in enumerate(plan.made):
             self.shapes[Made(index)] = [self.dimension(e) for e in facts.shape]
         for index, data in enumerate(plan.constants):
-            self.shapes[Literal(index)] = [_i64(size) for size in data.shape]
+            self.shapes[Literal(index)] = [i64(size) for size in data.shape]
             self.data[Literal(index)] = self.symbol_value(f"{self.symbol}.constant.{index}")
         self.sizes = [self.size(index, facts) for index, facts in enumerate(plan.made)]
-        passed = self.kernel_arguments()
+        for index, (_, facts) in enumerate(plan.views):
+            self.shapes[View(index)] = [self.dimension(e) for e in facts.shape]
+        passed = [self.kernel_arguments(call) for call in plan.calls]
         self.settle()
-        for index, facts in enumerate(plan.made):
-            self.make(index, facts)
-        self.call_kernel(passed)
+        self.run(passed)
         self.finish()
         return self.text()
+
+    def run(self, passed: Sequence[Sequence[Tensor | Value]]) -> None:
+        """The calls one after the other; tensors are made before the first that uses them."""
+        plan = self.plan
+        uses = [
+            {plan.root(operand) for operand in call.operands if not isinstance(operand, Number)}
+            for call in plan.calls
+        ]
+        returned = {plan.root(leaf) for leaf in leaves_of(plan.returned)}
+        for tensor in sorted(returned.difference(*uses), key=_number):
+            if isinstance(tensor, Made):
+                self.make(tensor, zeros=True)
+        last = {tensor: place for place, used in enumerate(uses) for tensor in used}
+        for place, call in enumerate(plan.calls):
+            for tensor in sorted(uses[place], key=_number):
+                if isinstance(tensor, Made) and tensor not in self.data:
+                    alone = call.operands.count(tensor) == 1
+                    zeros = tensor not in call.filled or not alone
+                    if tensor in returned or not self.put_on_stack(tensor, zeros):
+                        self.make(tensor, zeros)
+            self.call_kernel(place, call, passed[place])
+            ending = {tensor for tensor in uses[place] if last[tensor] == place}
+            self.let_go_of(ending - returned)
+
+    def let_go_of(self, tensors: Set[Tensor]) -> None:
+        """The end of tensors that nothing uses any more."""
+        for tensor in [tensor for tensor in self.alive if tensor in tensors]:
+            self.release(self.objects[tensor])
+            self.alive.remove(tensor)
+        for room in self.stack:
+            if room.tensor in tensors:
+                room.tensor = None
+
+    def put_on_stack(self, tensor: Made, zeros: bool) -> bool:
+        """Give a small tensor, which is not returned, memory on the stack; False without any."""
+        size = self.sizes[tensor.index]
+        if size.text.startswith("%"):
+            return False
+        needed = int(size.text)
+        fitting = [r for r in self.stack if r.tensor is None and r.size >= needed]
+        if not fitting:
+            if needed > MOST_ON_STACK - sum(room.size for room in self.stack):
+                return False
+            name = f"%stack.{len(self.stack)}"
+            self.room.append(f"{name} = alloca [{max(needed, 1)} x i8], align {ALIGNMENT}")
+            fitting = [_Room(name, needed)]
+            self.stack += fitting
+        room = min(fitting, key=lambda room: room.size)
+        room.tensor = tensor
+        self.data[tensor] = Value("ptr", room.name)
+        if zeros:
+            self.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+            given = f"{self.data[tensor]}, i8 0, {size}, i1 false"
+            self.asm.do(f"call void @llvm.memset.p0.i64({given})")
+        return True
 
     def text(self) -> str:
         given = "ptr %self, ptr %args, i64 %count, ptr %names"
@@ -114,20 +190,15 @@ class _EntryWriter:
 
     def settle(self) -> None:
         """Go the slow way where one of the doubts holds."""
-        if self.doubts:
-            found = self.doubts[0]
-            for doubt in self.doubts[1:]:
+        doubts = self.integers.doubts
+        if doubts:
+            found = doubts[0]
+            for doubt in doubts[1:]:
                 found = self.asm.operation("or", found, doubt)
-            self.doubts = []
+            doubts.clear()
             ahead = self.asm.name()
             self.asm.branch(found, "slow", ahead)
             self.asm.begin(ahead)
-
-    def doubt(self, predicate: str, a: Value, b: Value) -> None:
-        """Go the slow way, soon, where a comparison holds."""
-        if a == b and predicate == "icmp ne":
-            return
-        self.doubts.append(self.asm.compare(predicate, a, b))
 
     def take_arguments(self) -> None:
         """Test the arguments by a table (`support.py`); where they fit, dimensions are known."""
@@ -159,15 +230,15 @@ class _EntryWriter:
         self.require(asm.value("i1", f"call i1 @relaxscript_take({given})"))
         taken = {place: self.word("%sizes", i, "i64") for i, place in enumerate(slots)}
         self.values = {var: taken[slots[slot]] for var, slot in first.items()}
-        used = {operand for operand in plan.operands if isinstance(operand, Given)}
+        used = {plan.root(o) for c in plan.calls for o in c.operands if not isinstance(o, Number)}
         for index, facts in enumerate(plan.params):
             tensor = Given(index)
             if tensor in used:
                 self.data[tensor] = self.word("%data", index, "ptr")
-            if tensor in _leaves(plan.returned):
+            if tensor in leaves_of(plan.returned):
                 self.objects[tensor] = self.word("%args", index, "ptr")
             self.shapes[tensor] = [
-                taken.get((tensor, axis)) or self.integer(size, self.values)
+                taken.get((tensor, axis)) or self.integers.integer(size, self.values)
                 for axis, size in enumerate(facts.shape)
             ]
 
@@ -178,110 +249,59 @@ class _EntryWriter:
 
     def shape_of_argument(self, tensor: Given, facts: ArrayFacts) -> None:
         for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
-            self.doubt("icmp ne", size, self.integer(expected, self.values))
+            self.integers.doubt("icmp ne", size, self.integers.integer(expected, self.values))
 
     def dimension(self, e: prim.PrimExpr) -> Value:
         """A dimension of a result, which is not negative."""
-        found = self.integer(e, self.values)
+        found = self.integers.integer(e, self.values)
         if not isinstance(e, (prim.Var, prim.IntImm)) or found.text.startswith("-"):
-            self.doubt("icmp slt", found, _i64(0))
+            self.integers.doubt("icmp slt", found, i64(0))
         return found
-
-    # ------------------------------------------------------------ arithmetic
-
-    def integer(self, e: prim.PrimExpr, values: Mapping[prim.Var, Value]) -> Value:
-        """The value of an expression of integers; the slow way where 64 bits are too few for it."""
-        match e:
-            case prim.IntImm(value=value) if e.dtype.is_integer and e.dtype != "uint64":
-                return _i64(value)
-            case prim.Var() if e in values:
-                return values[e]
-            case prim.Binary(a, b) if e.dtype.is_integer and e.dtype != "uint64":
-                x, y = self.integer(a, values), self.integer(b, values)
-                found = self.binary(e, x, y)
-                self.limit(found, e.dtype)
-                return found
-        raise Unwritable
-
-    def binary(self, e: prim.Binary, x: Value, y: Value) -> Value:
-        asm = self.asm
-        match e:
-            case prim.Add() | prim.Sub() | prim.Mul():
-                name = {prim.Add: "add", prim.Sub: "sub", prim.Mul: "mul"}[type(e)]
-                return self.exact(name, x, y)
-            case prim.Min() | prim.Max():
-                predicate = "icmp slt" if isinstance(e, prim.Min) else "icmp sgt"
-                return asm.choose(asm.compare(predicate, x, y), x, y)
-            case (
-                prim.FloorDiv(b=prim.IntImm(value=by)) | prim.FloorMod(b=prim.IntImm(value=by))
-            ) if by > 0:
-                rest = asm.operation("srem", x, y)
-                below = asm.compare("icmp slt", rest, _i64(0))
-                if isinstance(e, prim.FloorMod):
-                    return asm.choose(below, asm.operation("add", rest, y), rest)
-                one = asm.convert("zext", below, "i64")
-                return asm.operation("sub", asm.operation("sdiv", x, y), one)
-        raise Unwritable
-
-    def exact(self, name: str, x: Value, y: Value) -> Value:
-        """A sum, difference or product; the slow way where it has more than 64 bits."""
-        if not x.text.startswith("%") and not y.text.startswith("%"):
-            found = _EXACT[name](int(x.text), int(y.text))
-            if -(1 << 63) <= found < 1 << 63:
-                return _i64(found)
-        made, wraps = self.asm.overflowing(f"s{name}", x, y)
-        self.doubts.append(wraps)
-        return made
-
-    def limit(self, value: Value, dtype: DataType) -> None:
-        """Go the slow way for a number that is none of a narrow type."""
-        if dtype.bits < 64 and value.text.startswith("%"):
-            low, high = scalar.limits(dtype)
-            self.doubt("icmp slt", value, _i64(int(low)))
-            self.doubt("icmp sgt", value, _i64(int(high)))
 
     # ------------------------------------------------------------ the kernel
 
-    def kernel_arguments(self) -> list[Tensor | Value]:
-        """The operands of the kernel after the details: tensors, numbers, then its variables."""
-        plan, signature = self.plan, self.plan.kernel.signature
+    def kernel_arguments(self, call: PlannedCall) -> list[Tensor | Value]:
+        """The operands of a kernel after the details: tensors, numbers, then its variables."""
+        signature = call.kernel.signature
         values: dict[prim.Var, Value] = {}
         passed: list[Tensor | Value] = []
-        for param, operand in zip(signature.params, plan.operands, strict=True):
+        for param, operand in zip(signature.params, call.operands, strict=True):
             if isinstance(operand, Number):
                 assert isinstance(param, ScalarParam)
-                number = self.integer(operand.value, self.values)
-                self.limit(number, param.var.dtype)
+                number = self.integers.integer(operand.value, self.values)
+                self.integers.limit(number, param.var.dtype)
                 values[param.var] = number
                 passed.append(number)
             else:
                 passed.append(operand)
         for var, source in zip(signature.variables, signature.sources, strict=True):
-            values[var] = self.extent(source)
-            self.limit(values[var], var.dtype)
+            values[var] = self.extent(call, source)
+            self.integers.limit(values[var], var.dtype)
             passed.append(values[var])
         for check in signature.checks:
-            self.doubt("icmp ne", self.extent(check), self.integer(check.expected, values))
+            expected = self.integers.integer(check.expected, values)
+            self.integers.doubt("icmp ne", self.extent(call, check), expected)
         return passed
 
-    def extent(self, extent: Extent) -> Value:
+    def extent(self, call: PlannedCall, extent: Extent) -> Value:
         """A dimension of what is passed; what is compact has no offset."""
-        operand = self.plan.operands[extent.param]
+        operand = call.operands[extent.param]
         if extent.kind == "dimension" and not isinstance(operand, Number):
             return self.shapes[operand][extent.axis]
-        return _i64(0)
+        return i64(0)
 
-    def call_kernel(self, passed: Sequence[Tensor | Value]) -> None:
-        asm = self.asm
-        self.room.append(f"%details = alloca [{DETAILS} x i64]")
-        given = [p if isinstance(p, Value) else self.data[p] for p in passed]
+    def call_kernel(
+        self, place: int, call: PlannedCall, passed: Sequence[Tensor | Value]
+    ) -> None:  # fmt: skip
+        asm, root = self.asm, self.plan.root
+        given = [p if isinstance(p, Value) else self.data[root(p)] for p in passed]
         operands = [Value("ptr", "%details"), *given]
-        name = f"{self.symbol}.kernel"
+        name = f"{self.symbol}.kernel.{place}"
         self.declare(name, "i32", ", ".join(operand.type for operand in operands))
-        call = f"call i32 @{name}({', '.join(map(str, operands))})"
-        size = self.bytes()
+        text = f"call i32 @{name}({', '.join(map(str, operands))})"
+        size = self.bytes(call)
         if isinstance(size, int) and size <= GRAIN:
-            self.explain(asm.value("i32", call))
+            self.explain(asm.value("i32", text))
             return
         large = Value("i1", "1")
         if not isinstance(size, int):
@@ -289,14 +309,14 @@ class _EntryWriter:
         self.declare("relaxscript_unlock", "ptr", "i1")
         self.declare("relaxscript_lock", "void", "ptr")
         thread = asm.value("ptr", f"call ptr @relaxscript_unlock({large})")
-        status = asm.value("i32", call)
+        status = asm.value("i32", text)
         asm.do(f"call void @relaxscript_lock({thread})")
         self.explain(status)
 
-    def bytes(self) -> int | Value:
-        """The number of bytes of all tensors, as a double where it is not known."""
+    def bytes(self, call: PlannedCall) -> int | Value:
+        """The number of bytes of all operands, as a double where it is not known."""
         known, found = 0, None
-        for tensor in dict.fromkeys(p for p in self.plan.operands if not isinstance(p, Number)):
+        for tensor in dict.fromkeys(p for p in call.operands if not isinstance(p, Number)):
             itemsize, sizes = self.plan.facts(tensor).dtype.itemsize, self.shapes[tensor]
             if not any(size.text.startswith("%") for size in sizes):
                 known += itemsize * math.prod(int(size.text) for size in sizes)
@@ -319,8 +339,8 @@ class _EntryWriter:
         failed, ahead = asm.name(), asm.name()
         asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
         asm.begin(failed)
-        self.drop(len(self.plan.made))
-        if any(isinstance(operand, Given) for operand in self.written):
+        self.drop()
+        if writes_arguments(self.plan):
             self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
             call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
             asm.do(f"ret {asm.value('ptr', call)}")
@@ -330,20 +350,18 @@ class _EntryWriter:
 
     # ------------------------------------------------------------ results
 
-    def make(self, index: int, facts: ArrayFacts) -> None:
-        """A new array, of zeros where the kernel leaves elements; the slow way says what fails."""
-        asm, tensor = self.asm, Made(index)
-        sizes = self.shapes[tensor]
+    def make(self, tensor: Made, zeros: bool) -> None:
+        """A new array; the slow way says what fails."""
+        asm, index, sizes = self.asm, tensor.index, self.shapes[tensor]
         dims = self.row(f"dims.{index}", sizes)
         self.declare("relaxscript_result", "ptr", "ptr, i32, ptr, i64, i1")
-        dtype, bytes_ = self.dtype(facts.dtype), self.sizes[index]
-        zeros = int(tensor not in self.plan.filled)
-        given = f"{dtype}, i32 {len(sizes)}, {dims}, {bytes_}, i1 {zeros}"
+        dtype, bytes_ = self.dtype(self.plan.made[index].dtype), self.sizes[index]
+        given = f"{dtype}, i32 {len(sizes)}, {dims}, {bytes_}, i1 {int(zeros)}"
         made = asm.value("ptr", f"call ptr @relaxscript_result({given})")
         failed, ahead = asm.name(), asm.name()
         asm.branch(asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
         asm.begin(failed)
-        self.drop(index)
+        self.drop()
         self.declare("relaxscript_no_memory", "i1", "")
         other = asm.name()
         asm.branch(asm.value("i1", "call i1 @relaxscript_no_memory()"), "slow", other)
@@ -351,6 +369,7 @@ class _EntryWriter:
         asm.do("ret ptr null")
         asm.begin(ahead)
         self.objects[tensor], self.data[tensor] = made, self.field(made, DATA, "ptr")
+        self.alive.append(tensor)
 
     def row(self, name: str, sizes: Sequence[Value]) -> Value:
         """The address of some numbers in a row: a constant where they are."""
@@ -370,44 +389,57 @@ class _EntryWriter:
 
     def size(self, index: int, facts: ArrayFacts) -> Value:
         """The number of bytes of a result."""
-        size = _i64(facts.dtype.itemsize)
+        size = i64(facts.dtype.itemsize)
         for one in self.shapes[Made(index)]:
-            size = self.exact("mul", size, one)
+            size = self.integers.exact("mul", size, one)
         return size
 
-    def drop(self, count: int) -> None:
-        """Let go of the first results."""
-        for index in range(count):
-            self.release(self.objects[Made(index)])
+    def drop(self, *others: Value) -> None:
+        """Let go of all that was made and is not let go of yet."""
+        for thing in (*others, *(self.objects[tensor] for tensor in self.alive)):
+            self.release(thing)
 
     def finish(self) -> None:
-        """Return what is to be returned, and let go of what is not."""
-        returned = self.plan.returned
-        tuples = self.empty_tuples(returned)
-        leaves = list(_leaves(returned))
-        for index in range(len(self.plan.made)):
-            if Made(index) not in leaves:
-                self.release(self.objects[Made(index)])
+        """Return what is to be returned."""
+        asm, returned = self.asm, self.plan.returned
+        leaves = list(leaves_of(returned))
+        new: list[Value] = []
+        for leaf in dict.fromkeys(leaves):
+            if isinstance(leaf, View):
+                new.append(self.view(leaf, *new))
+        tuples: list[Value] = []
+        for fields in _tuples(returned):
+            self.declare("PyTuple_New", "ptr", "i64")
+            call = f"call ptr @PyTuple_New(i64 {len(fields)})"
+            tuples.append(self.or_raise(asm.value("ptr", call), *new, *tuples))
+        for tensor in self.alive:
+            if tensor not in leaves:
+                self.release(self.objects[tensor])
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, Given) or leaf in leaves[:i]:
                 self.reference(self.objects[leaf])
-        self.asm.do(f"ret {self.fill(returned, iter(tuples))}")
+        asm.do(f"ret {self.fill(returned, iter(tuples))}")
 
-    def empty_tuples(self, returned: Returned) -> list[Value]:
-        """A tuple for each that is returned; without memory for them Python says so."""
-        asm, made = self.asm, list[Value]()
-        for fields in _tuples(returned):
-            self.declare("PyTuple_New", "ptr", "i64")
-            new = asm.value("ptr", f"call ptr @PyTuple_New(i64 {len(fields)})")
-            failed, ahead = asm.name(), asm.name()
-            asm.branch(asm.compare("icmp eq", new, Value("ptr", "null")), failed, ahead)
-            asm.begin(failed)
-            self.drop(len(self.plan.made))
-            for before in made:
-                self.release(before)
-            asm.do("ret ptr null")
-            asm.begin(ahead)
-            made.append(new)
+    def or_raise(self, made: Value, *before: Value) -> Value:
+        """The thing that was made; a failure is Python's to tell, and what was made before goes."""
+        failed, ahead = self.asm.name(), self.asm.name()
+        self.asm.branch(self.asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
+        self.asm.begin(failed)
+        self.drop(*before)
+        self.asm.do("ret ptr null")
+        self.asm.begin(ahead)
+        return made
+
+    def view(self, view: View, *before: Value) -> Value:
+        """An array over the elements of another."""
+        root, facts = self.plan.views[view.index]
+        sizes = self.shapes[view]
+        dims = self.row(f"view.{view.index}", sizes)
+        self.declare("relaxscript_view", "ptr", "ptr, i32, ptr, ptr, ptr")
+        given = f"{self.dtype(facts.dtype)}, i32 {len(sizes)}, {dims}, "
+        given += f"{self.data[root]}, {self.objects[root]}"
+        made = self.asm.value("ptr", f"call ptr @relaxscript_view({given})")
+        self.objects[view] = self.or_raise(made, *before)
         return made
 
     def fill(self, returned: Returned, tuples: Iterator[Value]) -> Value:
@@ -447,16 +479,8 @@ class _EntryWriter:
         self.asm.sites.declare(name, f"declare {result} @{name}({params})")
 
 
-def _i64(value: int) -> Value:
-    return Value("i64", str(value))
-
-
-def _leaves(returned: Any) -> Iterator[Given | Made]:
-    if isinstance(returned, tuple):
-        for field in returned:
-            yield from _leaves(field)
-    else:
-        yield returned
+def _number(tensor: Tensor) -> int:
+    return tensor.index
 
 
 def _tuples(returned: Any) -> Iterator[tuple[Any, ...]]:

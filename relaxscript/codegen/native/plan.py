@@ -1,7 +1,7 @@
-"""Plans of Relax functions that are one call of a kernel, as data.
+"""Plans of Relax functions that are calls of kernels and nothing else, as data.
 
 There is one for a lowered function that does no more than this: it checks its arguments and makes
-its results. It calls one compiled PrimFunc on these and on constants, and returns tensors of them.
+tensors. It calls compiled PrimFuncs on these and on constants, and returns tensors of them.
 
     _ = R.call_builtin_with_ctx("vm.builtin.match_arguments", (x,), sinfo_args=...)
     alloc = R.call_packed("vm.builtin.alloc_tensor", R.shape([n, 4]), R.dtype("float32"), ...)
@@ -14,7 +14,7 @@ all others to the machine: so a plan may ask for more than the function does, ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,9 @@ from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op import vm
-from relaxscript.runtime.builtins import MATCH_ARGUMENTS
+from relaxscript.op.base import compute_prim_value
+from relaxscript.op.manipulate import reshape
+from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_CAST
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.fill_sets import filled_params
 from relaxscript.semantics.make_closure import captured_count
@@ -40,9 +42,14 @@ __all__ = [
     "Literal",
     "Made",
     "Number",
+    "PlannedCall",
     "Returned",
     "Tensor",
+    "View",
     "entry_plan",
+    "leaves_of",
+    "writes_arguments",
+    "written_tensors",
 ]
 
 
@@ -68,15 +75,22 @@ class Literal:
 
 
 @dataclass(frozen=True)
+class View:
+    """View number `index`: the elements of another tensor in another shape."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Number:
     """An integer that shape variables determine."""
 
     value: prim.PrimExpr
 
 
-Tensor = Given | Made | Literal
+Tensor = Given | Made | Literal | View
 # The value that a function returns: tensors, and tuples of these.
-Returned = Given | Made | tuple[Any, ...]
+Returned = Given | Made | View | tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -88,20 +102,35 @@ class ArrayFacts:
 
 
 @dataclass(frozen=True)
-class EntryPlan:
-    """A function that is one call: what it takes, makes, passes to the kernel and returns.
+class PlannedCall:
+    """A call of a kernel on operands, in the order of its parameters.
 
-    `operands` are what the kernel is given, in the order of its parameters. It writes every
-    element of those that are `filled`.
+    It may write into those that are `written`, and writes every element of those that are `filled`.
+    """
+
+    kernel: Kernel
+    operands: tuple[Tensor | Number, ...]
+    filled: frozenset[Tensor | Number]
+
+    @property
+    def written(self) -> frozenset[Tensor | Number]:
+        """The operands that the kernel may write into."""
+        return frozenset(self.operands[i] for i in self.kernel.signature.written)
+
+
+@dataclass(frozen=True)
+class EntryPlan:
+    """A function that is calls of kernels: what it takes and makes, the calls, what it returns.
+
+    A view is what it is of, which is no view, and its own dtype and shape.
     """
 
     name: str
     params: tuple[ArrayFacts, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
     made: tuple[ArrayFacts, ...]
-    kernel: Kernel
-    operands: tuple[Tensor | Number, ...]
-    filled: frozenset[Made]
+    views: tuple[tuple[Tensor, ArrayFacts], ...]
+    calls: tuple[PlannedCall, ...]
     returned: Returned
 
     def facts(self, tensor: Tensor) -> ArrayFacts:
@@ -111,9 +140,14 @@ class EntryPlan:
                 return self.params[index]
             case Made(index):
                 return self.made[index]
+            case View(index):
+                return self.views[index][1]
         data = self.constants[tensor.index]
-        shape = tuple(prim.IntImm.make(prim.INT64, size) for size in data.shape)
-        return ArrayFacts(result_dtype(data), shape)
+        return _facts_of(data)
+
+    def root(self, tensor: Tensor) -> Tensor:
+        """The tensor whose elements these are: itself where it is no view."""
+        return self.views[tensor.index][0] if isinstance(tensor, View) else tensor
 
 
 class _Unplanned(Exception):
@@ -131,7 +165,7 @@ class _Storage:
 def entry_plan(
     name: str, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
 ) -> EntryPlan | None:
-    """The plan of a lowered function, None where it is more than one call of a kernel.
+    """The plan of a lowered function, None where it is more than calls of kernels.
 
     `kernels` has the callables of the module's PrimFuncs by their names.
     """
@@ -157,8 +191,8 @@ class _PlanReader:
         self.constants: list[np.ndarray[Any, Any]] = []
         self.made: list[ArrayFacts] = []
         self.taken: list[_Storage] = []
-        self.called: tuple[Kernel, tuple[Tensor | Number, ...]] | None = None
-        self.filled: frozenset[Made] = frozenset()
+        self.views: list[tuple[Tensor, ArrayFacts]] = []
+        self.calls: list[PlannedCall] = []
 
     def read(self, name: str) -> EntryPlan:
         body = self.function.body
@@ -170,16 +204,25 @@ class _PlanReader:
                     raise _Unplanned
                 self.values[binding.var] = self.value(binding.value)
         returned = self.returned(self.value(body.body))
-        if self.called is None:
-            raise _Unplanned
-        kernel, operands = self.called
+        self.require_separate(returned)
         params = tuple(map(_param, self.infos))
         plan = EntryPlan(
-            name, params, tuple(self.constants), tuple(self.made), kernel, operands, self.filled,
-            returned,
+            name, params, tuple(self.constants), tuple(self.made), tuple(self.views),
+            tuple(self.calls), returned,
         )  # fmt: skip
-        _require_fitting(plan)
+        if not plan.calls or (len(plan.calls) > 1 and writes_arguments(plan)):
+            raise _Unplanned
+        for call in plan.calls:
+            _require_fitting(plan, call)
         return plan
+
+    def require_separate(self, returned: Returned) -> None:
+        """Leave functions alone that return a view and what it is of: one of them may be a copy."""
+        leaves = set(leaves_of(returned))
+        views = [leaf for leaf in leaves if isinstance(leaf, View)]
+        roots = [self.views[view.index][0] for view in views]
+        if any(root in leaves or roots.count(root) > 1 for root in roots):
+            raise _Unplanned
 
     def value(self, expr: relax.Expr) -> Any:
         """The meaning of an expression: a tensor, a shape, a number, a list of values."""
@@ -219,6 +262,11 @@ class _PlanReader:
             case relax.ExternFunc("vm.builtin.alloc_tensor") if len(call.args) == 2:
                 shape, dtype = map(self.value, call.args)
                 return self.tensor(shape, dtype)
+            case relax.ExternFunc("vm.builtin.reshape") | reshape.op:
+                return self.view(*map(self.value, call.args))
+            case compute_prim_value.op:
+                (number,) = self.value(call.args[0])
+                return Number(number)
             case vm.alloc_storage.op:
                 return self.storage(call.args)
             case vm.alloc_tensor.op:
@@ -230,7 +278,9 @@ class _PlanReader:
         raise _Unplanned
 
     def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> tuple[()]:
-        """The check of the arguments, which says what they must be; no other is planned."""
+        """The check of the arguments, which says what they must be, or one that surely holds."""
+        if name == MATCH_CAST and self.holds(self.value(values[0]), info):
+            return ()
         params = self.function.params
         same = len(values) == len(params) and all(
             value is param for value, param in zip(values, params, strict=True)
@@ -240,11 +290,45 @@ class _PlanReader:
         self.infos = info.fields
         return ()
 
+    def holds(self, tensor: Any, info: StructInfo) -> bool:
+        """True if a tensor has the dtype and shape that are demanded, which binds no variables."""
+        if not isinstance(tensor, (Given, Made, Literal, View)):
+            return False
+        facts, wanted = self.facts(tensor), _param(info)
+        sizes = zip(facts.shape, wanted.shape, strict=False)
+        return (
+            facts.dtype == wanted.dtype
+            and len(facts.shape) == len(wanted.shape)
+            and all(prove_equal(size, other) is YES for size, other in sizes)
+        )
+
     def tensor(self, shape: Any, dtype: Any) -> Made:
         if not isinstance(shape, tuple) or not isinstance(dtype, DataType) or not dtype.has_numpy:
             raise _Unplanned
         self.made.append(ArrayFacts(dtype, shape))
         return Made(len(self.made) - 1)
+
+    def view(self, tensor: Any, shape: Any) -> View:
+        """A tensor in another shape, which has as many elements."""
+        if not isinstance(tensor, (Given, Made, Literal, View)) or not isinstance(shape, tuple):
+            raise _Unplanned
+        facts = self.facts(tensor)
+        root = self.views[tensor.index][0] if isinstance(tensor, View) else tensor
+        made = ArrayFacts(facts.dtype, shape)
+        if prove_equal(_bytes(facts.shape, facts.dtype), _bytes(shape, facts.dtype)) is not YES:
+            raise _Unplanned
+        self.views.append((root, made))
+        return View(len(self.views) - 1)
+
+    def facts(self, tensor: Tensor) -> ArrayFacts:
+        match tensor:
+            case Given(index):
+                return _param(self.infos[index])
+            case Made(index):
+                return self.made[index]
+            case View(index):
+                return self.views[index][1]
+        return _facts_of(self.constants[tensor.index])
 
     def storage(self, args: Sequence[relax.Expr]) -> _Storage:
         shape, device, dtype = map(self.value, args[:3])
@@ -272,25 +356,48 @@ class _PlanReader:
         kernel = self.kernels.get(callee.name_hint)
         if not isinstance(function, tir.PrimFunc) or not isinstance(kernel, Kernel):
             raise _Unplanned
-        if self.called is not None or kernel.calls_out or kernel.returns:
+        if kernel.calls_out or kernel.returns:
             raise _Unplanned
         operands = tuple([self.value(arg) for arg in args])
-        if not all(isinstance(value, (Given, Made, Literal, Number)) for value in operands):
+        if not all(isinstance(value, (Given, Made, Literal, View, Number)) for value in operands):
             raise _Unplanned
-        self.called = kernel, operands
-        filled = filled_params(function, self.module)
-        written = {i for i in filled if i in kernel.signature.written}
-        self.filled = frozenset(
-            o for i, o in enumerate(operands) if i in written and isinstance(o, Made)
-        )
+        filled = filled_params(function, self.module) & kernel.signature.written
+        whole = frozenset(o for i, o in enumerate(operands) if i in filled)
+        self.calls.append(PlannedCall(kernel, operands, whole))
         return ()
 
     def returned(self, value: Any) -> Returned:
         if isinstance(value, list):
             return tuple(map(self.returned, value))
-        if not isinstance(value, (Given, Made)):
+        of_given = isinstance(value, View) and not isinstance(self.views[value.index][0], Made)
+        if not isinstance(value, (Given, Made, View)) or of_given:
             raise _Unplanned
         return value
+
+
+def leaves_of(returned: Any) -> Iterator[Given | Made | View]:
+    """The tensors in a value that is returned, one as often as it is there."""
+    if isinstance(returned, tuple):
+        for field in returned:
+            yield from leaves_of(field)
+    else:
+        yield returned
+
+
+def writes_arguments(plan: EntryPlan) -> bool:
+    """True if a kernel writes into arguments of the function: it must not run twice then."""
+    return any(isinstance(written, Given) for written in written_tensors(plan))
+
+
+def written_tensors(plan: EntryPlan) -> set[Tensor]:
+    """The tensors into which kernels write, none of them a view."""
+    written = [operand for call in plan.calls for operand in call.written]
+    return {plan.root(operand) for operand in written if not isinstance(operand, Number)}
+
+
+def _facts_of(data: np.ndarray[Any, Any]) -> ArrayFacts:
+    shape = tuple(prim.IntImm.make(prim.INT64, size) for size in data.shape)
+    return ArrayFacts(result_dtype(data), shape)
 
 
 def _param(info: StructInfo | None) -> ArrayFacts:
@@ -302,19 +409,19 @@ def _param(info: StructInfo | None) -> ArrayFacts:
     return ArrayFacts(info.dtype, tuple(info.dims))
 
 
-def _require_fitting(plan: EntryPlan) -> None:
+def _require_fitting(plan: EntryPlan, call: PlannedCall) -> None:
     """Leave kernels alone that take their arguments in another way, or that never fit."""
-    signature = plan.kernel.signature
-    if len(plan.operands) != len(signature.params):
+    signature = call.kernel.signature
+    if len(call.operands) != len(signature.params):
         raise _Unplanned
-    for i, (param, operand) in enumerate(zip(signature.params, plan.operands, strict=True)):
+    for i, (param, operand) in enumerate(zip(signature.params, call.operands, strict=True)):
         match param, operand:
             case ScalarParam(var=var), Number() if var.dtype.is_integer:
                 continue
-            case BufferParam(buffer=buffer), Given() | Made() | Literal():
+            case BufferParam(buffer=buffer), Given() | Made() | Literal() | View():
                 facts = plan.facts(operand)
                 fits = facts.dtype == buffer.dtype and len(facts.shape) == buffer.ndim
-                written = i in signature.written and isinstance(operand, Literal)
+                written = i in signature.written and isinstance(plan.root(operand), Literal)
                 if fits and not buffer.strides and not written:
                     continue
         raise _Unplanned

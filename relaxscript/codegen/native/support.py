@@ -3,6 +3,7 @@
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
     ptr relaxscript_failed(ptr self, i32 status, ptr details)           raises what a kernel says
     ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
+    ptr relaxscript_view(ptr dtype, i32 ndim, ptr dims, ptr data, ptr base)      a view of `base`
     i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
     i1 relaxscript_take(ptr args, i64 count, ptr names, ptr table, ptr data, ptr sizes)
     ptr relaxscript_unlock(i1 wanted) · void relaxscript_lock(ptr thread)    Python's lock
@@ -37,7 +38,7 @@ PYTHON_FUNCTIONS = (
 # The functions of the text below.
 FUNCTIONS = (
     "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
-    "relaxscript_take", "relaxscript_unlock", "relaxscript_lock",
+    "relaxscript_take", "relaxscript_view", "relaxscript_unlock", "relaxscript_lock",
 )  # fmt: skip
 
 _CALLS = """\
@@ -190,6 +191,26 @@ new:
 none:
   call void @Py_IncRef(ptr @relaxscript.none)
   ret ptr @relaxscript.none
+}}
+
+define ptr @relaxscript_view(ptr %dtype, i32 %ndim, ptr %dims, ptr %data, ptr %base) nounwind {{
+  call void @Py_IncRef(ptr %dtype)
+  %made = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
+    ptr %dims, ptr null, ptr %data, i32 {ALIGNED_COMPACT | WRITEABLE}, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %none, label %base.it
+base.it:
+  call void @Py_IncRef(ptr %base)
+  %wrong = call i32 @relaxscript.set_base(ptr %made, ptr %base)
+  %is.wrong = icmp ne i32 %wrong, 0
+  br i1 %is.wrong, label %drop, label %done
+drop:
+  call void @Py_DecRef(ptr %made)
+  br label %none
+done:
+  ret ptr %made
+none:
+  ret ptr null
 }}
 
 define ptr @relaxscript_result(ptr %dtype, i32 %ndim, ptr %dims, i64 %size, i1 %zeros) nounwind {{

@@ -89,12 +89,13 @@ def _kernel(rows: Rows, kernel: Any, codes: dict[LinkedObject, int]) -> list[Any
 
 
 def _entry(rows: Rows, entry: NativeEntry, kernels: Kernels) -> list[Any]:
-    """A native function: its code, what that is told, and the kernel that it calls."""
+    """A native function: its code, what that is told, and the kernels that it calls."""
     linked, call = entry.code.linked, entry.call
-    kernel = next(name for name, kernel in kernels.items() if kernel is call.kernel)
+    by_kernel = {id(kernel): name for name, kernel in kernels.items()}
+    called = [by_kernel[id(kernel)] for kernel in call.kernels]
     names = [name for name, _ in linked.functions]
     constants = list(map(rows.value, call.constants))
-    return [call.name, entry.symbol, linked.key, names, kernel, constants]
+    return [call.name, entry.symbol, linked.key, names, called, constants]
 
 
 def _code(linked: LinkedObject) -> list[Any]:
@@ -154,8 +155,10 @@ def _read_entries(
 ) -> dict[str, NativeEntry] | None:
     """The native functions by their names; None where their code is not there."""
     calls = {
-        symbol: EntryCall(name, kernels[kernel], tuple(reader.values(constants)))
-        for name, symbol, _, _, kernel, constants in written
+        symbol: EntryCall(
+            name, tuple(kernels[kernel] for kernel in called), tuple(reader.values(constants))
+        )
+        for name, symbol, _, _, called, constants in written
     }
     if not calls:
         return {}

@@ -50,7 +50,8 @@ X, AT = np.arange(3, dtype="float32"), np.array([2, 0])
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of the test's own."""
+    """A cache of the test's own, and no code that other tests have in theirs."""
+    monkeypatch.setattr(engine, "_codes", type(engine._codes)())
     monkeypatch.setenv("RELAXSCRIPT_CACHE", str(tmp_path / "cache"))
     return object_cache()
 

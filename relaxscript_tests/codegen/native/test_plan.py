@@ -1,0 +1,284 @@
+"""Which functions are calls of kernels only, and how such functions run as one call."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relaxscript as rx
+from relaxscript.codegen.native.entry import MOST_ON_STACK
+from relaxscript.codegen.native.plan import Given, Made, PlannedCall, entry_plan
+from relaxscript.relax import get_pipeline
+from relaxscript.script import from_source
+from relaxscript_tests import examples
+from relaxscript_tests.codegen.native.calls import is_native, outcome
+
+HEAD = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def scale(
+        x: T.Buffer(("n", 4), "float32"), w: T.Buffer((4,), "float32"),
+        y: T.Buffer(("n", 4), "float32"),
+    ):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            with T.block("scale"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] * w[vj]
+
+    @T.prim_func
+    def corner(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        y[0, 0] = x[0, 0]
+
+    @T.prim_func
+    def shift(x: T.Buffer(("m",), "float32"), by: T.int64, y: T.Buffer(("m",), "float32")):
+        m = T.int64()
+        for i in range(m):
+            with T.block("shift"):
+                vi = T.axis.spatial(m, i)
+                y[vi] = x[vi] + T.cast(by, "float32")
+
+    @T.prim_func
+    def pick(x: T.Buffer(("n", 4), "float32"), y: T.Buffer((), "float32")):
+        n = T.int64()
+        y[()] = x[2, 0]
+"""
+TENSOR = 'R.Tensor((n, 4), "float32")'
+
+
+def script(body: str, params: str = f'x: {TENSOR.replace("n,", chr(34) + "n" + chr(34) + ",")}',
+           head: str = "@R.function") -> str:  # fmt: skip
+    lines = "".join(f"        {line}\n" for line in body.strip().splitlines())
+    return f"{HEAD}\n    {head}\n    def main({params}):\n        n = T.int64()\n{lines}"
+
+
+W = 'R.const([1.0, 2.0, 3.0, 4.0], "float32")'
+CALLS = {
+    "two kernels": f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.call_tir(Model.scale, (y, {W}), out_sinfo={TENSOR})
+return z
+""",
+    "a result used twice and returned": f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.call_tir(Model.scale, (y, {W}), out_sinfo={TENSOR})
+v = R.call_tir(Model.scale, (y, {W}), out_sinfo={TENSOR})
+return ((z, y), v, x)
+""",
+    "elements that a kernel leaves": f"""
+y = R.call_tir(Model.corner, (x,), out_sinfo={TENSOR})
+z = R.call_tir(Model.scale, (y, {W}), out_sinfo={TENSOR})
+return z
+""",
+    "a result that nobody uses": f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return z
+""",
+    "a number": """
+y = R.reshape(x, R.shape([n * 4]))
+z = R.call_tir(Model.shift, (y,), out_sinfo=R.Tensor((n * 4,), "float32"), tir_vars=R.shape([n]))
+return z
+""",
+    "a kernel that fails for few rows": f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.call_tir(Model.pick, (y,), out_sinfo=R.Tensor((), "float32"))
+return z
+""",
+}
+
+
+def build(body: str, **named: str) -> Any:
+    """A machine for a function, with reshapes written as views."""
+    module = from_source(script(body, **named))
+    lowered = rx.transform.RewriteDataflowReshape()(rx.transform.ConvertToDataflow()(module))
+    return rx.jit(lowered)
+
+
+@pytest.mark.parametrize("body", CALLS.values(), ids=CALLS)
+def test_a_function_of_several_kernels_is_one_call(body: str) -> None:
+    vm = build(body)
+    assert is_native(vm.main)
+    for rows in (0, 1, 3, 1000, 20_000):
+        args = (np.arange(4 * rows, dtype="float32").reshape(rows, 4),)
+        assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+
+
+LOWERED_VIEW = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def copy(x: T.Buffer(("m",), "float32"), y: T.Buffer(("m",), "float32")):
+        m = T.int64()
+        for i in range(m):
+            y[i] = x[i]
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        n = T.int64()
+        flat: R.Tensor((n * 4,), "float32") = R.call_pure_packed(
+            "vm.builtin.reshape", x, R.shape([n * 4]), sinfo_args=R.Tensor((n * 4,), "float32"))
+        y = R.call_tir(Model.copy, (flat,), out_sinfo=R.Tensor((n * 4,), "float32"))
+        z = R.reshape(y, R.shape([n * 2, 2]))
+        v: R.Tensor((4, n), "float32") = R.call_pure_packed(
+            "vm.builtin.reshape", z, R.shape([4, n]), sinfo_args=R.Tensor((4, n), "float32"))
+        return (v,)
+"""
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 20_000])
+def test_views_are_of_the_elements_of_what_they_are_views_of(rows: int) -> None:
+    vm = rx.jit(from_source(LOWERED_VIEW))
+    assert is_native(vm.main)
+    args = (np.arange(4 * rows, dtype="float32").reshape(rows, 4),)
+    assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+    (view,) = vm.main(*args)
+    assert not np.shares_memory(view, args[0])
+    assert view.flags.writeable
+
+
+LEFT = {
+    "a packed function": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.call_packed("no.such", y, sinfo_args={TENSOR})
+return z
+""", {"head": "@R.function(pure=False)"}),
+    "a check of another value": (f"""
+m = T.int64()
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.match_cast(y, R.Tensor((m, 4), "float32"))
+return z
+""", {}),
+    "an operator by its meaning": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.exp(y)
+return z
+""", {}),
+    "nothing but its argument": ("return x", {}),
+    "a constant that is returned": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return (y, {W})
+""", {}),
+    "a tensor of which little is known": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return (y, v)
+""", {"params": 'x: R.Tensor(("n", 4), "float32"), v: R.Tensor("float32", ndim=2)'}),
+    "a view beside what it is of": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.reshape(y, R.shape([n * 4]))
+return (y, z)
+""", {}),
+    "a view of an argument that is returned": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+z = R.reshape(x, R.shape([n * 4]))
+return (y, z)
+""", {}),
+    "a tuple": (f"""
+y = R.call_tir(Model.scale, (t[0], {W}), out_sinfo={TENSOR})
+return y
+""", {"params": 't: R.Tuple(R.Tensor(("n", 4), "float32"))'}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "named"), LEFT.values(), ids=LEFT)
+def test_other_functions_are_left_to_the_machine(body: str, named: dict[str, str]) -> None:
+    target = "llvm -opt-level=0"  # which makes no kernels of operators
+    assert not rx.build(from_source(script(body, **named)), target).entries
+
+
+@pytest.mark.parametrize("pipeline", ["default", "default_build"])
+def test_a_plan_says_what_is_called_on_what(pipeline: str) -> None:
+    module = from_source(script(CALLS["two kernels"]))
+    lowered = get_pipeline(pipeline)(module)
+    kernels = rx.build(module).entries["main"].call.kernels
+    plan = entry_plan("main", lowered["main"], lowered, {"scale": kernels[0]})
+    assert plan is not None
+    first, second = plan.calls
+    assert isinstance(first, PlannedCall)
+    assert (first.operands[0], first.operands[2]) == (Given(0), Made(0))
+    assert (second.operands[0], second.operands[2]) == (Made(0), Made(1))
+    assert first.written == first.filled == {Made(0)}
+    assert plan.returned == Made(1)
+
+
+def test_tensors_between_kernels_are_on_the_stack_up_to_a_bound() -> None:
+    body = f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo=R.Tensor((ROWS, 4), "float32"))
+z = R.call_tir(Model.corner, (y,), out_sinfo=R.Tensor((ROWS, 4), "float32"))
+v = R.call_tir(Model.scale, (z, {W}), out_sinfo=R.Tensor((ROWS, 4), "float32"))
+return v
+"""
+    for rows in (1, MOST_ON_STACK // 32, MOST_ON_STACK // 16, MOST_ON_STACK // 16 + 1):
+        params = f'x: R.Tensor(({rows}, 4), "float32")'
+        vm = rx.jit(from_source(script(body.replace("ROWS", str(rows)), params)))
+        assert is_native(vm.main)
+        args = (np.arange(4 * rows, dtype="float32").reshape(rows, 4),)
+        for _ in range(2):
+            assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+
+
+@pytest.mark.parametrize("body", CALLS.values(), ids=CALLS)
+def test_calls_of_several_kernels_leak_nothing(body: str) -> None:
+    vm = build(body)
+    sizes = [np.ones((rows, 4), "float32") for rows in (1, 3, 5000)]
+
+    def run(times: int) -> None:
+        for x in sizes:
+            for _ in range(times):
+                outcome(vm.main, (x,))
+        gc.collect()
+
+    run(10)
+    blocks = sys.getallocatedblocks()
+    run(examples(2000))
+    assert abs(sys.getallocatedblocks() - blocks) < 100
+
+
+def test_memory_that_is_lacking_between_kernels_is_told_as_the_machine_tells_it() -> None:
+    body = """
+y = R.call_tir(Model.corner, (x,), out_sinfo=R.Tensor((n, 4), "float32"))
+z = R.call_tir(Model.grow, (y,), out_sinfo=R.Tensor((n * 1152921504606846976,), "float32"))
+return z
+"""
+    grow = """
+    @T.prim_func
+    def grow(
+        x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n * 1152921504606846976",), "float32")
+    ):
+        n = T.int64()
+        y[0] = x[0, 0]
+"""
+    vm = rx.jit(from_source(script(body).replace("    @R.function", grow + "\n    @R.function")))
+    assert is_native(vm.main)
+    for rows in (1, 2, 7, 100):
+        args = (np.ones((rows, 4), "float32"),)
+        text = outcome(vm.main, args)
+        assert "cannot allocate" in text
+        assert text == outcome(vm.main.__self__, args)
+
+
+def test_functions_of_operators_are_one_call_when_they_are_loops() -> None:
+    text = """
+@I.ir_module
+class Model:
+    @R.function
+    def main(x: R.Tensor(("n", 8), "float32"), w: R.Tensor((8, 3), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            h = R.nn.relu(R.matmul(x, w))
+            y = R.nn.softmax(h)
+            R.output(y)
+        return y
+"""
+    zero = get_pipeline("zero")(from_source(text))
+    vm = rx.jit(rx.transform.ApplyDefaultSchedule()(zero))
+    assert is_native(vm.main)
+    for rows in (0, 1, 5):
+        args = np.ones((rows, 8), "float32"), np.eye(8, 3, dtype="float32")
+        assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
