@@ -353,7 +353,7 @@ def test_one_row_is_measured_kept_and_reported(tmp_path: Path, capsys):
     assert "GEMM 256: " in capsys.readouterr().err
     text = out.read_text("utf-8")
     assert re.search(r"\| GEMM 256 \| .* \| numpy \| .* \| 1.1 \| 1 \|", text)
-    assert "a day, commit" in text
+    assert re.search("a day, commit .*: `.* peers --quick`", text)
     assert list(load(kept)) == ["gemm_256"]
     ElementTree.fromstring(out.with_suffix(".svg").read_text("utf-8"))
     assert before is None or os.sched_getaffinity(0) == before

@@ -121,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
     conditions = Conditions(
         options.date or machine.date_of_commit(),
         machine.commit(),
-        WORDS + (" --quick" if options.quick else ""),
+        WORDS + " --quick" * options.quick + " --clock cpu" * (options.clock == "cpu"),
         machine.machine(),
         "not pinned" if cpu is None else "all pinned to one processor, one after the other",
         f"{before} when begun, {machine.load()} at the end (of {os.cpu_count()})",
