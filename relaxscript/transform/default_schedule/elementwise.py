@@ -37,17 +37,18 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
-from relaxscript.ir.walk import rewrite, walk
+from relaxscript.ir.walk import rewrite
 from relaxscript.transform.prim_func.known_facts import in_int64
 from relaxscript.transform.prim_func.memory_access import has_noalias
 from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
 
 from .inline_producers import InlinedNest, inlined
-from .loop_nests import Loop, Nests, nests_of
+from .loop_nests import Loop, Nest, Nests, is_without, nests_of
 from .processor import Processor
+from .split_at_conditions import divides
 
 __all__ = [
-    "by_vectors", "elementwise", "is_without", "one_by_one", "product_of", "results_by_vectors",
+    "by_vectors", "elementwise", "one_by_one", "product_of", "results_by_vectors",
 ]  # fmt: skip
 
 
@@ -61,6 +62,8 @@ def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
                                                  ...
     """
     found = nests_of(func)
+    if found is not None and has_noalias(func) and any(map(_begins_again, found.nests)):
+        return None
     parts = None if found is None else results_by_vectors(func, found, processor)
     if not parts:
         return None
@@ -75,6 +78,11 @@ def results_by_vectors(func: PrimFunc, found: Nests, processor: Processor) -> li
     made = [by_vectors(func, value, processor) for value in values]
     parts = [part for part in made if part is not None]
     return parts if len(parts) == len(made) else None
+
+
+def _begins_again(nest: Nest) -> bool:
+    """True if elements are read round and round, which parts of loops do by vectors."""
+    return divides(InlinedNest(nest, ()))
 
 
 def by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
@@ -188,12 +196,6 @@ def _is_whole(buffer: Buffer, indices: Sequence[PrimExpr], loops: Sequence[Loop]
         index is loop.var and prove_equal(extent, loop.extent) is YES
         for index, extent, loop in rows
     ) and is_without(indices[:-depth], loops)
-
-
-def is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
-    """True if no index depends on these loops."""
-    used = {node for index in indices for node in walk(index)}
-    return not any(loop.var in used for loop in loops)
 
 
 def _view(buffer: Buffer) -> Buffer:

@@ -20,6 +20,7 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.ir.walk import walk
 from relaxscript.transform.prim_func.lower_blocks import is_true
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Loop",
     "Nest",
     "Nests",
+    "is_without",
     "nest_of",
     "nests_of",
     "nests_of_parts",
@@ -46,6 +48,12 @@ def number_of(loops: Sequence[Loop]) -> int | None:
     """The number of iterations of some loops, if it is known."""
     sizes = [loop.extent.value for loop in loops if isinstance(loop.extent, IntImm)]
     return prod(sizes) if len(sizes) == len(loops) else None
+
+
+def is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
+    """True if no index depends on these loops."""
+    used = {node for index in indices for node in walk(index)}
+    return not any(loop.var in used for loop in loops)
 
 
 class Nest(NamedTuple):

@@ -20,15 +20,15 @@ from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vec
 
 from .contraction import contraction_loops
 from .contraction_axes import contraction_of
-from .elementwise import by_vectors, is_without, one_by_one
+from .elementwise import by_vectors, one_by_one
 from .inline_producers import InlinedNest, inlined
-from .loop_nests import Nest, Nests, nest_of, parts_of
+from .loop_nests import Nest, Nests, is_without, nest_of, parts_of
 from .loop_writing import in_row, with_memory
 from .processor import Processor
 from .reduction_loops import has_step_one, reduction_loops
 from .row_nests import PlainNest, plain_nest
 from .rows_elsewhere import rows_elsewhere
-from .split_at_conditions import split_at_conditions
+from .split_at_conditions import divides, split_at_conditions
 from .transposed_blocks import transposed_blocks
 
 __all__ = ["nests"]
@@ -200,6 +200,10 @@ def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> St
     """The loops of elements by vectors; as they are where these are few."""
     if any(isinstance(node, prim.Let) for node in walk(value.statement())):
         return rows_elsewhere(func, value, processor)
+    if divides(value):
+        made = _in_parts(func, value, processor)
+        if made is not None:
+            return made
     if _is_beside(value.nest):
         made = (
             by_vectors(func, value, processor)
@@ -208,13 +212,21 @@ def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> St
         )
         if made is not None:
             return made
-    parts = split_at_conditions(value)
-    if parts is not None:
-        found = [_of_elements(func, part, processor) for part in parts]
-        known = [part for part in found if part is not None]
-        return in_row(*known) if len(known) == len(found) else None
+    made = _in_parts(func, value, processor)
+    if made is not None:
+        return made
     loops = one_by_one(value)
     return loops if _is_short(value.nest) and never_fails(func, loops) else None
+
+
+def _in_parts(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
+    """The loops of parts of a nest, in which conditions are known."""
+    parts = split_at_conditions(value)
+    if parts is None:
+        return None
+    found = [_of_elements(func, part, processor) for part in parts]
+    known = [part for part in found if part is not None]
+    return in_row(*known) if len(known) == len(found) else None
 
 
 def _is_beside(nest: Nest) -> bool:

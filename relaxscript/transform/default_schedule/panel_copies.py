@@ -11,8 +11,7 @@ from relaxscript.ir.walk import walk
 from relaxscript.transform.prim_func.vectorize_loop import by_lanes
 
 from .contraction_axes import Factor
-from .elementwise import is_without
-from .loop_nests import Loop
+from .loop_nests import Loop, is_without
 from .loop_writing import in_row, loop, number
 from .reduction_loops import has_step_one
 

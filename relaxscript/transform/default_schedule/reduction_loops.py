@@ -15,7 +15,6 @@ from relaxscript.arith import simplify
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
-    Binary,
     BufferLoad,
     FloorDiv,
     FloorMod,
@@ -27,11 +26,10 @@ from relaxscript.ir.tir import Buffer, BufferStore, DeclBuffer, For, ForKind, If
 from relaxscript.ir.walk import rewrite, walk
 
 from .collapsed_axes import collapsed
-from .elementwise import is_without
-from .loop_nests import Loop, number_of
+from .loop_nests import Loop, is_without, number_of
 from .loop_writing import in_loops, in_row, number, with_memory
 from .processor import Processor
-from .row_nests import PlainNest, is_neutral
+from .row_nests import PlainNest, Reduction, is_neutral
 from .row_sweeps import Sweep, reduced
 
 __all__ = ["has_step_one", "reduction_loops"]
@@ -69,7 +67,7 @@ class _Reduction(NamedTuple):
     outer: tuple[Loop, ...]
     inner: tuple[Loop, ...]
     store: BufferStore
-    kind: type[Binary]
+    kind: Reduction
     start: PrimExpr
 
     def loads(self) -> list[BufferLoad]:

@@ -13,10 +13,21 @@ from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, For, Fo
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.lower_blocks import is_true
 
-from .elementwise import is_without, product_of
-from .loop_nests import Loop
+from .elementwise import product_of
+from .loop_nests import Loop, is_without
 
-__all__ = ["PlainNest", "RowFunction", "RowNest", "is_neutral", "plain_nest", "row_function"]
+__all__ = [
+    "PlainNest",
+    "Reduction",
+    "RowFunction",
+    "RowNest",
+    "is_neutral",
+    "plain_nest",
+    "row_function",
+]
+
+# How two values become one; those of bools are in any order, since nothing in them fails.
+Reduction = type[prim.Binary] | type[prim.Logic]
 
 _REDUCTIONS = (prim.Add, prim.Mul, prim.Max, prim.Min)
 
@@ -31,7 +42,7 @@ class RowNest(NamedTuple):
     indices: tuple[PrimExpr, ...]
     value: PrimExpr
     is_of_elements: bool
-    reduction: type[prim.Binary] | None = None
+    reduction: Reduction | None = None
     start: PrimExpr | None = None
 
     def loads(self) -> list[BufferLoad]:
@@ -81,12 +92,12 @@ def row_function(parts: Sequence[Stmt]) -> RowFunction | None:
     return whole if not starts and _is_in_order(whole) else None
 
 
-def is_neutral(reduction: type[prim.Binary], start: PrimExpr) -> bool:
+def is_neutral(reduction: Reduction, start: PrimExpr) -> bool:
     """True if a reduction may begin with a value several times."""
     value = getattr(start, "value", None)
     if reduction in (prim.Max, prim.Min):
         return isinstance(start, prim.Immediate)
-    return value is not None and value == (0 if reduction is prim.Add else 1)
+    return value is not None and value == (0 if reduction in (prim.Add, prim.Or) else 1)
 
 
 def _is_in_order(whole: RowFunction) -> bool:
@@ -130,7 +141,7 @@ class PlainNest(NamedTuple):
     inner: tuple[Loop, ...]
     store: BufferStore
     value: PrimExpr
-    reduction: type[prim.Binary] | None
+    reduction: Reduction | None
     start: PrimExpr | None
 
     @property
@@ -226,6 +237,12 @@ def _plain_nest(
             if kind not in _REDUCTIONS or store.buffer.dtype == "bool":
                 return None
             return PlainNest(outer, inner, store, value, kind, start)
+        case (prim.And() | prim.Or()) as both if (
+            isinstance(both.a, BufferLoad)
+            and both.a.buffer is store.buffer
+            and _are_same(both.a.indices, store.indices)
+        ):
+            return PlainNest(outer, inner, store, both.b, type(both), start)
     if start is not None or inner:
         return None
     return PlainNest(outer, (), store, store.value, None, None)

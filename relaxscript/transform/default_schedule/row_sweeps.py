@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
-from relaxscript.ir import prim
 from relaxscript.ir.prim import (
     INT64,
     Broadcast,
@@ -23,6 +22,7 @@ from relaxscript.ir.prim import (
 from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, IfThenElse, LetStmt, SeqStmt, Stmt
 
 from .loop_writing import with_memory
+from .row_nests import Reduction
 
 __all__ = ["Sweep", "reduced"]
 
@@ -84,7 +84,7 @@ class Sweep(NamedTuple):
         return self._loop(u, self.number(self.at_once), body, unrolled=True)
 
     def combined(
-        self, partial: Buffer, reduction: type[prim.Binary], put: Callable[[PrimExpr], Stmt]
+        self, partial: Buffer, reduction: Reduction, put: Callable[[PrimExpr], Stmt]
     ) -> Stmt:
         """The partial results as one: vector by vector in pairs, then half by half."""
         places = [
@@ -127,7 +127,7 @@ def _is_zero(e: PrimExpr) -> bool:
 
 
 def reduced(
-    sweep: Sweep, reduction: type[prim.Binary], start: PrimExpr, name: str,
+    sweep: Sweep, reduction: Reduction, start: PrimExpr, name: str,
     element: Callable[[PrimExpr, Callable[[PrimExpr], Stmt]], Stmt],
     behind: Callable[[PrimExpr], Stmt],
     around: Callable[[Sequence[Stmt]], list[Stmt]] = list,

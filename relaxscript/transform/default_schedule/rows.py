@@ -18,7 +18,6 @@ from typing import NamedTuple
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
-    Binary,
     BufferLoad,
     Call,
     Cast,
@@ -48,7 +47,7 @@ from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vec
 from .loop_nests import parts_of
 from .loop_writing import in_row, with_memory
 from .processor import Processor
-from .row_nests import RowFunction, RowNest, row_function
+from .row_nests import Reduction, RowFunction, RowNest, row_function
 from .row_sweeps import Sweep, reduced
 
 __all__ = ["rows"]
@@ -206,7 +205,7 @@ class _RowProgram:
         if nest.buffer.data not in self.own:
             self._do(BufferStore(nest.buffer, var, nest.indices))
 
-    def _add_reduction(self, nest: RowNest, reduction: type[Binary], start: PrimExpr) -> None:
+    def _add_reduction(self, nest: RowNest, reduction: Reduction, start: PrimExpr) -> None:
         element = self._without_repeated_work(self._element(nest.value))
         sweep = self._sweep(element)
         var = Var.make(nest.buffer.name, nest.buffer.dtype)

@@ -18,9 +18,8 @@ from relaxscript.ir.walk import children, post_order, rewrite, rewrite_top_down,
 from relaxscript.transform.prim_func.vectorize_loop import never_fails
 
 from .collapsed_axes import collapsed
-from .elementwise import is_without
 from .inline_producers import InlinedNest
-from .loop_nests import Loop
+from .loop_nests import Loop, is_without
 from .loop_writing import in_loops
 from .panel_copies import along
 from .processor import Processor

@@ -9,18 +9,17 @@ from relaxscript.arith import YES, prove, simplify
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import Call, IntImm, PrimExpr, Var, cast, const
+from relaxscript.ir.prim import Call, FloorDiv, FloorMod, IntImm, PrimExpr, Var, cast, const
 from relaxscript.ir.tir import BufferStore
 from relaxscript.ir.walk import rewrite, walk
 
-from .elementwise import is_without
 from .inline_producers import InlinedNest
-from .loop_nests import Loop
+from .loop_nests import Loop, is_without
 
-__all__ = ["split_at_conditions"]
+__all__ = ["divides", "split_at_conditions"]
 
-# A nest becomes at most so many.
-MOST = 24
+# A nest becomes at most so many, and a loop at most so many by a division.
+MOST, MOST_PARTS = 24, 4
 
 
 def split_at_conditions(value: InlinedNest) -> list[InlinedNest] | None:
@@ -36,7 +35,7 @@ def split_at_conditions(value: InlinedNest) -> list[InlinedNest] | None:
     done: list[InlinedNest] = []
     open_: list[InlinedNest] = [value]
     while open_:
-        part = open_.pop(0)
+        part = _without_divisions(open_.pop(0))
         cut = _first_cut(part)
         if cut is None:
             done.append(part)
@@ -44,13 +43,24 @@ def split_at_conditions(value: InlinedNest) -> list[InlinedNest] | None:
             open_[:0] = _parts(part, cut)
         if len(done) + len(open_) > MOST:
             return None
-    return done if len(done) > 1 or done[0] is not value else None
+    return done if len(done) > 1 else None
+
+
+def divides(value: InlinedNest) -> bool:
+    """True if a place of an element is a remainder, so that a loop over it begins again."""
+    return any(
+        isinstance(node, FloorMod) and _cut_of_division(node, value.nest.loops) is not None
+        for node in walk(value.nest.store.value)
+    )
 
 
 class _Cut(NamedTuple):
-    """A comparison that holds for the indices of a loop below a place, or for all others."""
+    """A comparison that holds for the indices of a loop below a place, or for all others.
 
-    comparison: PrimExpr
+    Without a comparison a loop is only cut.
+    """
+
+    comparison: PrimExpr | None
     loop: Loop
     place: PrimExpr
     above: bool
@@ -60,12 +70,64 @@ def _first_cut(value: InlinedNest) -> _Cut | None:
     """The first comparison in a condition by which elements are chosen that splits a loop."""
     for e in (*(bound for _, bound in value.lets), value.nest.store.value):
         for node in walk(e):
+            if isinstance(node, (FloorMod, FloorDiv)):
+                cut = _cut_of_division(node, value.nest.loops)
+                if cut is not None:
+                    return cut
             if isinstance(node, Call) and node.op == op_named("tir.if_then_else"):
                 for comparison in _conjuncts(node.args[0]):
                     cut = _cut(comparison, value.nest.loops)
                     if cut is not None:
                         return cut
     return None
+
+
+def _cut_of_division(node: FloorMod | FloorDiv, loops: Sequence[Loop]) -> _Cut | None:
+    """The cut at the first index for which the quotient is another one."""
+    found = _dividend(node, loops)
+    if found is None:
+        return None
+    loop, first, size = found
+    place = size - first % size
+    assert isinstance(loop.extent, IntImm)
+    if place >= loop.extent.value:
+        return None
+    return _Cut(None, loop, IntImm(loop.extent.dtype, place), False)
+
+
+def _dividend(node: FloorMod | FloorDiv, loops: Sequence[Loop]) -> tuple[Loop, int, int] | None:
+    """The loop whose index is divided, the first dividend, and the divisor, if all are known."""
+    if not isinstance(node.b, IntImm) or node.b.value <= 0:
+        return None
+    for loop in loops:
+        shift = _shift(node.a, loop.var)
+        if isinstance(shift, IntImm) and isinstance(loop.extent, IntImm):
+            parts = -(-loop.extent.value // node.b.value)
+            return (loop, shift.value, node.b.value) if parts <= MOST_PARTS else None
+    return None
+
+
+def _without_divisions(value: InlinedNest) -> InlinedNest:
+    """The nest with remainders and quotients that are known for all of its indices."""
+
+    def step(node: Node) -> Node | None:
+        if not isinstance(node, (FloorMod, FloorDiv)):
+            return None
+        found = _dividend(node, value.nest.loops)
+        if found is None:
+            return None
+        loop, first, size = found
+        assert isinstance(loop.extent, IntImm)
+        quotient = first // size
+        if (first + max(loop.extent.value, 1) - 1) // size != quotient:
+            return None
+        if isinstance(node, FloorDiv):
+            return const(quotient, node.dtype)
+        return simplify(node.a - const(quotient * size, node.dtype))
+
+    store = value.nest.store
+    nest = value.nest._replace(store=store.replace(value=rewrite(store.value, step)))
+    return InlinedNest(nest, tuple((var, rewrite(bound, step)) for var, bound in value.lets))
 
 
 def _conjuncts(condition: PrimExpr) -> list[PrimExpr]:
@@ -142,7 +204,9 @@ def _part(
 
     def chosen(e: PrimExpr) -> PrimExpr:
         truth = const(holds, "bool")
-        made = rewrite(e, lambda node: truth if node is cut.comparison else None)
+        made = e
+        if cut.comparison is not None:
+            made = rewrite(e, lambda node: truth if node is cut.comparison else None)
         return _folded(rewrite(made, given.get))
 
     loops = tuple(Loop(var, extent) if loop is cut.loop else loop for loop in value.nest.loops)

@@ -20,9 +20,8 @@ from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.vectorize_loop import never_fails
 
 from .collapsed_axes import collapsed
-from .elementwise import is_without
 from .inline_producers import InlinedNest
-from .loop_nests import Loop
+from .loop_nests import Loop, is_without
 from .loop_writing import in_loops
 from .reduction_loops import has_step_one
 from .rows_elsewhere import without_lets

@@ -96,6 +96,8 @@ REDUCTIONS = [
     (X, "y = R.min(x, axis=0)", 0),
     (X, "y = R.prod(x, axis=0)", 0),
     (X, "y = R.variance(x, axis=0)", 0),
+    (tensor("x", "m", "n", dtype="bool"), "y = R.any(x, axis=0)", 0),
+    (tensor("x", "m", "n", dtype="bool"), "y = R.all(x, axis=0)", 0),
     (tensor("x", "m", "n", dtype="float64"), "y = R.sum(x, axis=0)", 0),
     (tensor("x", "m", "n", dtype="int64"), "y = R.sum(x, axis=0)", 0),
     (tensor("x", "m", "n", dtype="int8"), "y = R.max(x, axis=0)", 0),
@@ -220,6 +222,11 @@ PIECES = [
         "y = R.nn.avg_pool2d(x, pool_size=2, strides=2, ceil_mode=True, layout='NHWC')",
     ),
     (tensor("x", 2, 4, 13), "y = R.nn.avg_pool1d(x, pool_size=3, strides=1, padding=1)"),
+    (tensor("x", 3, 20), "y = R.tile(x, (2, 3))"),
+    (tensor("x", 3, 20), "y = R.roll(x, 3, axis=1)"),
+    (tensor("x", 7, 20), "y = R.roll(x, [-3, 19], axis=[0, 1])"),
+    (tensor("x", 4, 20), "h = R.roll(x, 5, axis=1)\ny = R.nn.relu(h)"),
+    (tensor("x", 1, 2, 6, 20), "y = R.nn.pad(x, [0, 0, 0, 0, 1, 1, 2, 3], pad_mode='reflect')"),
     (
         f"{tensor('x', 1, 4, 9, 11)}, {tensor('w', 4, 1, 3, 3)}",
         "y = R.nn.conv2d(x, w, padding=1, groups=4)",
@@ -258,6 +265,25 @@ for i in range(1):
     assert_same(prim_func(head, before), made, {}, 0)
     assert_same(expected, made, {}, 0)
     assert str(made.body).count("for ") == 3
+
+
+def test_elements_that_are_read_round_and_round_are_a_loop_for_each_round():
+    head = 'A: T.Buffer((8,), "float32"), B: T.Buffer((16,), "float32")'
+    before = "for i in range(16):\n    B[i] = A[(i - 4) % 8]"
+    after = """
+for i in range(1):
+    B[T.Ramp(i * 4, 1, 4)] = A[T.Ramp(i * 4 + 4, 1, 4)]
+for i in range(2):
+    B[T.Ramp(i * 4 + 4, 1, 4)] = A[T.Ramp(i * 4, 1, 4)]
+for i in range(1):
+    B[T.Ramp(i * 4 + 12, 1, 4)] = A[T.Ramp(i * 4, 1, 4)]
+"""
+    made = nests(prim_func(head, before), Processor(16))
+    assert made is not None
+    assert_same(prim_func(head, before), made, {}, 0)
+    assert_same(prim_func(head, after), made, {}, 0)
+    assert made.script().count("for ") == 3
+    assert "%" not in made.script()
 
 
 def test_a_size_that_is_not_known_splits_a_loop_where_it_is_inside():

@@ -261,6 +261,21 @@ def test_other_types_give_the_same_bits_as_by_the_evaluator(dtype: str, operatio
             assert found.tobytes() == plain.tobytes()
 
 
+@pytest.mark.parametrize("operator", ["any", "all"])
+def test_truths_of_a_row_become_one(operator: str):
+    func = by_rows(fused(X.replace("float32", "bool"), f"y = R.{operator}(x, axis=-1)"))
+    kernel = compile_prim_funcs({"f": func})["f"]
+    for n in (0, 1, 31, 70, 300):
+        for odd in {None, 0, n // 2, n - 1} & {None, *range(n)}:
+            x = np.full((2, n), operator == "all")
+            if odd is not None:
+                x[1, odd] = operator == "any"
+            found, expected = np.zeros(2, bool), np.ones(2, bool)
+            kernel(x, found)
+            evaluate(func, [x, expected])
+            assert found.tolist() == expected.tolist() == getattr(x, operator)(-1).tolist()
+
+
 def test_a_maximum_is_nan_where_an_element_is():
     mod = fused(X, "y = R.max(x, axis=-1)")
     kernel = compile_prim_funcs({"f": by_rows(mod)})["f"]
