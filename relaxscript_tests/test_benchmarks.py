@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -34,7 +35,7 @@ from relaxscript_tests.benchmarks.peers.sides import (
     compiler_by_ours,
 )
 from relaxscript_tests.benchmarks.peers.table import MEASUREMENTS, ROWS, Measurement, Row, Side
-from relaxscript_tests.benchmarks.peers.worker import line_of, serve
+from relaxscript_tests.benchmarks.peers.worker import blas, line_of, serve
 from relaxscript_tests.benchmarks.peers.workloads import WORKLOADS
 
 MODULE = "relaxscript_tests.benchmarks.peers.sides.by_example"
@@ -60,6 +61,7 @@ def answers(behaviour: str, *requests: dict[str, object]) -> list[dict[str, obje
 def test_a_worker_says_what_it_has_then_answers_each_request():
     ready, prepared, sample = answers("works", {"do": "prepare"}, {"do": "sample", "seconds": 0.0})
     assert ready["versions"]["python"] == sys.version.split()[0]
+    assert ready["versions"].keys() >= blas().keys()
     assert prepared["error"] == 0.0
     assert len(sample["wall"]) == len(sample["cpu"]) == 1
     assert sample["wall"][0] > 0
@@ -70,6 +72,12 @@ def test_a_new_process_tells_its_parts_and_what_it_imports():
     assert list(once["parts"]) == ["load", "compile", "first call"]
     assert once["wall"] == [pytest.approx(sum(once["parts"].values()))]
     assert once["imports"] == []
+
+
+def test_the_library_of_products_is_named_where_numpy_says_it(monkeypatch):
+    assert len(blas()) == 1
+    monkeypatch.setitem(sys.modules, "numpy", ModuleType("numpy"))
+    assert blas() == {}
 
 
 def failure_of(behaviour: str) -> str:

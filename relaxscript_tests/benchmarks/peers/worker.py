@@ -30,7 +30,17 @@ def versions(names: list[str]) -> dict[str, str]:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return found | blas()
+
+
+def blas() -> dict[str, str]:
+    """The library that numpy multiplies matrices with, where numpy is imported and says it."""
+    config = getattr(sys.modules.get("numpy"), "__config__", None)
+    try:
+        said = config.show(mode="dicts")["Build Dependencies"]["blas"]
+        return {f"its {said['name']}": said["version"]}
+    except (AttributeError, KeyError, TypeError):
+        return {}
 
 
 class Work:
