@@ -281,7 +281,7 @@ class Executable:
         For each there are its operators and lines of source. There is the rule that arranged its
         loops, or why none did, and the bytes and operations. Where the sizes that decide about
         these are given, there is the least time that this computer takes, too.
-        Its speed is measured once in a process, in a third of a second.
+        Its speed is measured once in a process, in half a second.
 
         The compiler's passes run once more to find out. A kernel is counted once for each place
         that calls it, however often that runs. Raises `VMError` (RX0607) where there is no such
