@@ -21,7 +21,8 @@ __all__ = ["KeptBuild", "find_kept_build"]
 _log = logging.getLogger(__name__)
 Built = tuple[Executable, Mapping[str, Any]]
 Build = Callable[[IRModule, Mapping[str, Any] | None], Built]
-# The errors of a program that was not written by this very code, when it is read.
+# The errors of a program that was not written by this very code, when it is read, and of a module
+# that no script could say, when it is written: a build tells what is wrong with it.
 _SENSELESS = (
     ArithmeticError, AttributeError, ImportError, InternalError, LookupError, RecursionError,
     TypeError, ValueError,
@@ -87,7 +88,7 @@ class KeptBuild:
 
         try:
             content = bytes_of_program(executable, kernels, self.key)
-        except (NotStorable, RecursionError) as reason:
+        except (NotStorable, *_SENSELESS) as reason:
             _log.debug("a program is not kept: %s", reason)
             return
         object_cache().store(self.key.digest, content, PROGRAM)
@@ -107,6 +108,6 @@ def find_kept_build(
         key = build_key(module, target, params, settings)
         itself = settings == ("default", "None") and not params
         return KeptBuild(key, module, build, (module, target) if itself else None)
-    except (NotStorable, RecursionError) as reason:
+    except (NotStorable, *_SENSELESS) as reason:
         _log.debug("a program is not kept: %s", reason)
         return None

@@ -26,6 +26,7 @@ from relaxscript.ir.module import IRModule, Target
 from relaxscript.opdef.operator import REGISTRY
 from relaxscript.opdef.user_operators import is_user_operator
 from relaxscript.runtime.arrays import NDArray
+from relaxscript.runtime.object_cache import LARGEST
 from relaxscript.transform.default_schedule.processor import this_processor
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
@@ -39,8 +40,8 @@ __all__ = ["ProgramKey", "build_key"]
 PACKAGE_STATE = state_of(
     os.path.dirname(os.path.abspath(os.path.dirname(os.path.dirname(__file__))))
 )
-# Hashing more than that takes longer than compiling a program.
-MOST_BYTES = 256 << 20
+# A program of more weights does not fit into a file once they are arranged, and need not be hashed.
+MOST_BYTES = LARGEST
 
 
 class ProgramKey:

@@ -19,6 +19,7 @@ from relaxscript.codegen.llvm import engine
 from relaxscript.codegen.native import entries
 from relaxscript.codegen.program_cache import program_key
 from relaxscript.errors import DiagnosticError, RelaxWarning, VMError
+from relaxscript.ir import relax
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.op import exp
 from relaxscript.runtime.object_cache import HEADER, OBJECT, PROGRAM, ObjectCache, object_cache
@@ -406,6 +407,20 @@ def test_weights_that_are_no_arrays_of_numpy_are_not_kept(cache, built):
 def test_weights_that_no_tensor_can_hold_are_refused_as_ever(cache):
     with pytest.raises(DiagnosticError, match="`at`"):
         rx.build(model(), params={"at": np.array(["a", "b"])})
+
+
+def test_a_module_that_no_script_can_say_is_refused_as_ever(cache):
+    mod = model()
+    x = relax.Var.make("x", None)
+    mod["main"] = relax.Function.make((x,), relax.Tuple.make((x, object())))
+    heard = []
+    for folder in (cache.folder, "off"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RELAXSCRIPT_CACHE", folder)
+            with pytest.raises(Exception, match=r"\w") as failed:
+                rx.build(mod)
+        heard.append((type(failed.value), str(failed.value)))
+    assert heard[0] == heard[1]
 
 
 def test_weights_that_take_long_to_hash_are_not_kept(cache, built, monkeypatch):
