@@ -12,6 +12,7 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.errors import VMError
+from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime import ExecBuilder, Executable
 from relaxscript.runtime.debug.explanation import Explanation, KernelRow
@@ -205,6 +206,19 @@ def test_a_program_explains_itself_in_the_context_in_which_it_was_built():
     with rx.transform.PassContext(disabled_pass=["ApplyDefaultSchedule"]):
         executable = built(MODEL)
     assert {row.schedule for row in executable.explain().kernels} == {"plain"}
+
+
+def test_instruments_of_the_caller_see_nothing_of_an_explanation():
+    executable = built(MODEL.replace("R.nn.softmax(z)", "R.cumsum(z, axis=0)"))
+    seen = []
+
+    class Watching(PassInstrument):
+        def run_before_pass(self, mod, info):
+            seen.append(info.name)
+
+    with rx.transform.PassContext(instruments=[Watching()]):
+        executable.explain()
+    assert seen == []
 
 
 def test_the_least_time_is_that_of_bytes_or_of_operations():

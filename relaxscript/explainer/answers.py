@@ -31,7 +31,7 @@ class Answers:
         stages = Stages()
         with with_instruments(context, stages):
             lowered = lower()
-        self.program = ProgramCalls(lowered, stages.modules)
+            self.program = ProgramCalls(lowered, stages.modules)
         self._target = target
 
     def explanation(self, func_name: str | None, dims: Mapping[str, object]) -> Explanation:
