@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.walk import walk
+from relaxscript.ir.node import Node
+from relaxscript.ir.relax import BindingBlock, Call, GlobalVar, VarBinding
+from relaxscript.ir.walk import rewrite_compounds, walk
 
-__all__ = ["FunctionNames", "without_unused"]
+__all__ = ["FunctionNames", "with_free_names", "without_unused"]
 
 _LONGEST_NAME = 200
 
@@ -50,3 +51,37 @@ def without_unused(mod: IRModule, names: set[str]) -> IRModule:
     for name in names:
         del mod[name]
     return mod
+
+
+def with_free_names(mod: IRModule, wanted: Mapping[str, str]) -> IRModule:
+    """The module whose functions have the names that they want, as far as these are free.
+
+    It is changed. The functions are called by bindings only.
+    """
+    given: dict[str, GlobalVar] = {}
+    for name, other in wanted.items():
+        if other not in mod and all(other != gvar.name_hint for gvar in given.values()):
+            given[name] = GlobalVar.make(other)
+    if not given:
+        return mod
+
+    def step(node: Node) -> Node | None:
+        if not isinstance(node, BindingBlock):
+            return None
+        return node.replace(bindings=tuple([_renamed(b, given) for b in node.bindings]))
+
+    for gvar, func in mod.relax_functions().items():
+        mod[gvar] = rewrite_compounds(func, step)
+    for name, new in given.items():
+        mod[new] = mod[name]
+        del mod[name]
+    return mod
+
+
+def _renamed(binding: object, given: Mapping[str, GlobalVar]) -> object:
+    """A binding of a call by another name, where the function has one."""
+    match binding:
+        case VarBinding(value=Call(args=(GlobalVar() as gvar, *rest)) as call):
+            if gvar.name_hint in given:
+                return binding.replace(value=call.replace(args=(given[gvar.name_hint], *rest)))
+    return binding

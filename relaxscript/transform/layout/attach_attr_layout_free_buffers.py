@@ -15,7 +15,11 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.walk import compounds, rewrite_compounds
 from relaxscript.transform.default_schedule.packed_product import LAYOUT_FREE
-from relaxscript.transform.fuse.function_names import FunctionNames, without_unused
+from relaxscript.transform.fuse.function_names import (
+    FunctionNames,
+    with_free_names,
+    without_unused,
+)
 from relaxscript.transform.fuse.tir_calls import TIRCall, TIRCalls
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -37,15 +41,15 @@ class AttachAttrLayoutFreeBuffers(ModulePass):
     After:
 
         @T.prim_func(private=True)
-        def matmul1(A: T.Buffer((4, 4)), B: T.Buffer((4, 4)), C: T.Buffer((4, 4))):
+        def matmul(A: T.Buffer((4, 4)), B: T.Buffer((4, 4)), C: T.Buffer((4, 4))):
             T.func_attr({"layout_free_buffers": [1]})
             ...
 
-        y = R.call_tir(cls.matmul1, (x, R.const(...)), out_sinfo=R.Tensor((4, 4), "float32"))
+        y = R.call_tir(cls.matmul, (x, R.const(...)), out_sinfo=R.Tensor((4, 4), "float32"))
 
     The attribute lists parameters by their positions. Calls with constants in the same places call
-    the same function. Its old form is gone where it is private and nobody else uses it. A schedule
-    may then write another layout, which `SplitLayoutRewritePreproc` makes ahead.
+    the same function, which has the name of the old one, if nobody else uses that, else a new one.
+    A schedule may then write another layout, which `SplitLayoutRewritePreproc` makes ahead.
 
     Source: TVM `relax.transform.AttachAttrLayoutFreeBuffers`.
     """
@@ -65,7 +69,9 @@ class AttachAttrLayoutFreeBuffers(ModulePass):
             return mod
         for (name, indices), new_name in attaching.made.items():
             made[new_name] = mod[name].with_attr(LAYOUT_FREE, list(indices))
-        return without_unused(made, {name for name, _ in attaching.made if mod[name].is_private})
+        made = without_unused(made, {name for name, _ in attaching.made if mod[name].is_private})
+        wanted = {new.name_hint: name for (name, _), new in attaching.made.items()}
+        return with_free_names(made, wanted)
 
 
 class _Attaching:

@@ -36,7 +36,11 @@ from relaxscript.ir.tir import (
 from relaxscript.ir.walk import rewrite_compounds, walk
 from relaxscript.op.calls import call_tir
 from relaxscript.transform.default_schedule.packed_product import LAYOUT_FREE, PREPROCESS
-from relaxscript.transform.fuse.function_names import FunctionNames, without_unused
+from relaxscript.transform.fuse.function_names import (
+    FunctionNames,
+    with_free_names,
+    without_unused,
+)
 from relaxscript.transform.fuse.tir_calls import TIRCall, TIRCalls
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -66,12 +70,13 @@ class SplitLayoutRewritePreproc(ModulePass):
         panels = R.call_tir(
             cls.matmul_weight_prepack, (w,), out_sinfo=R.Tensor((4, 64, 16), "float32")
         )
-        y = R.call_tir(cls.matmul_prepacked, (x, panels), out_sinfo=...)
+        y = R.call_tir(cls.matmul, (x, panels), out_sinfo=R.Tensor((64, 64), "float32"))
 
     Where `w` is a constant, `FoldConstant` computes the first call. The annotated block is the
     first statement in the memory that it fills. The parameter that it reads is in
-    `layout_free_buffers`, and is read by nothing else. A private PrimFunc that nobody calls
-    afterwards is gone.
+    `layout_free_buffers`, and is read by nothing else. What is left has the name of the PrimFunc
+    where that is private and nobody else calls it; then the old one is gone. Otherwise it is
+    `matmul_prepacked`.
 
     Source: TVM `relax.transform.SplitLayoutRewritePreproc`.
     """
@@ -92,7 +97,11 @@ class SplitLayoutRewritePreproc(ModulePass):
         for split in done.values():
             made[split.first] = split.prepack
             made[split.second] = split.prepacked
-        return without_unused(made, {name for name in done if mod[name].is_private})
+        made = without_unused(made, {name for name in done if mod[name].is_private})
+        for name, split in done.items():
+            if name in made:  # Variables are those of one function.
+                made[split.second] = renew_defs(split.prepacked)
+        return with_free_names(made, {done[name].second.name_hint: name for name in done})
 
 
 class _Prepared(NamedTuple):
@@ -171,7 +180,7 @@ class _Preparing:
         tensors = [param for param in func.params if param in func.buffer_map]
         return _Prepared(
             GlobalVar.make(self._names.unique(f"{name}_weight_prepack")), renew_defs(prepack),
-            GlobalVar.make(self._names.unique(f"{name}_prepacked")), renew_defs(prepacked),
+            GlobalVar.make(self._names.unique(f"{name}_prepacked")), prepacked,
             panels, tensors.index(old),
         )  # fmt: skip
 
@@ -189,7 +198,7 @@ def _preparation(func: PrimFunc) -> tuple[Buffer, Buffer, Stmt, Stmt] | None:
         return None
     source = _source(func, block, panels)
     left: Stmt = SeqStmt.make(tuple(rest)) if len(rest) > 1 else rest[0]
-    if source is None or any(node in (source, source.data) for node in walk(left)):
+    if source is None or not {source, source.data}.isdisjoint(walk(left)):
         return None
     return panels, source, block.body, left
 

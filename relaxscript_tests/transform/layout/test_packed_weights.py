@@ -142,7 +142,7 @@ def test_panels_of_weights_are_filled_by_a_function_of_their_own(m: int | str, n
     assert len(prim_funcs(made)) == 2
     packing, using = calls(made)
     assert packing.args[0].name_hint.endswith("_weight_prepack")
-    assert using.args[0].name_hint.endswith("_prepacked")
+    assert [using.args[0].name_hint] == [*prim_funcs(mod)]
     assert_structural_equal(from_source(made.script(show_meta=True)), made)
     assert SplitLayoutRewritePreproc()(made) is made
     folded = DeadCodeElimination()(FoldConstant()(made))
@@ -226,7 +226,17 @@ SPLIT = {"free": "[1]", "marked": "True", "more": ""}
 def test_a_block_that_says_so_is_split_off():
     mod = from_source(PROGRAM.format(**SPLIT))
     made = SplitLayoutRewritePreproc()(mod)
-    assert sorted(prim_funcs(made)) == ["f_prepacked", "f_weight_prepack"]
+    assert sorted(prim_funcs(made)) == ["f", "f_weight_prepack"]
+    x, w = np.arange(4, dtype="f4"), np.arange(1, 5, dtype="f4")
+    for run in EXECUTORS.values():
+        np.testing.assert_array_equal(run(made)("main", x, w), x * w[::-1])
+
+
+def test_a_public_function_stays_beside_its_parts():
+    text = PROGRAM.format(**SPLIT).replace("private=True, ", "")
+    made = SplitLayoutRewritePreproc()(from_source(text))
+    assert sorted(prim_funcs(made)) == ["f", "f_prepacked", "f_weight_prepack"]
+    assert_structural_equal(from_source(made.script()), made)
     x, w = np.arange(4, dtype="f4"), np.arange(1, 5, dtype="f4")
     for run in EXECUTORS.values():
         np.testing.assert_array_equal(run(made)("main", x, w), x * w[::-1])
