@@ -26,6 +26,8 @@ from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_tir import FuseTIR
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
+from .layout.attach_attr_layout_free_buffers import AttachAttrLayoutFreeBuffers
+from .layout.split_layout_rewrite_preproc import SplitLayoutRewritePreproc
 from .legalize.decompose_ops import DecomposeOpsForInference
 from .legalize.legalize_ops import LegalizeOps
 from .lower.call_tir_rewrite import CallTIRRewrite
@@ -100,7 +102,8 @@ def llvm_pipeline() -> Sequential:
     """The passes that `build` runs for native code: operators become loops, arranged for vectors.
 
     What is constant is computed, what is equal is computed once. Operators that go together become
-    one PrimFunc, whose loops are arranged for this processor. What follows is `default`.
+    one PrimFunc, whose loops are arranged for this processor, and weights lie as these read them.
+    What follows is `default`.
     """
     return Sequential(
         [
@@ -108,7 +111,9 @@ def llvm_pipeline() -> Sequential:
             DecomposeOpsForInference(keep_training=True), EliminateCommonSubexpr(),
             CanonicalizeBindings(), LegalizeOps(keep_failures=True), AnnotateTIROpPattern(),
             FuseOps(), FuseTIR(), RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
-            ApplyDefaultSchedule(), *_write_out_calls(), *_write_out_checks(),
+            AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
+            FoldConstant(), DeadCodeElimination(keep_failures=True),
+            *_write_out_calls(), *_write_out_checks(),
         ],
         name="llvm",
     )  # fmt: skip
