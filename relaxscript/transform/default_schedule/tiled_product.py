@@ -150,6 +150,9 @@ class _TiledLoops:
         self.packed_b = panels or own
         self.acc = self._memory("tile", tile.rows, tile.columns)
         self.spilled = self._memory("spilled", tile.rows, tile.columns)
+        # No tile goes beyond the edge; and each is put into the result once.
+        self.is_whole = self.rows.whole and self.columns.whole
+        self.is_put_once = isinstance(count := self.steps.blocks, IntImm) and count.value == 1
 
     def _memory(self, name: str, *sizes: int) -> Buffer:
         return Buffer(name, tuple(map(number, sizes)), self.dtype)
@@ -158,8 +161,12 @@ class _TiledLoops:
 
     def all_blocks(self) -> Stmt:
         loops = loop_or_once("jc", self.columns.blocks, self.column_block)
-        own = () if self.is_packed else (self.packed_b,)
-        for buffer in (self.packed_a, *own, self.spilled):
+        own = [self.packed_a]
+        if not self.is_packed:
+            own.append(self.packed_b)
+        if not (self.is_whole and self.is_put_once):
+            own.append(self.spilled)
+        for buffer in own:
             loops = with_memory(buffer, loops)
         return loops
 
@@ -303,15 +310,17 @@ class _TiledLoops:
             return BufferStore(self.acc, zero, (r, at))
 
         def spill(r: PrimExpr, at: Ramp) -> Stmt:
-            # Registers have no indices, so that results go by way of memory.
+            # Registers have no indices, so that parts of a tile go by way of memory.
             return BufferStore(self.spilled, BufferLoad(self.acc, (r, at)), (r, at))
 
-        body = in_row(
-            self.each_vector(clear),
-            self.steps_of(pc, lambda p: self.step(p, pc, ip, jp)),
-            self.each_vector(spill),
-            self.put(pc, i, j),
-        )
+        def put(r: PrimExpr, at: Ramp) -> Stmt:
+            to = (*self.product.lead_c, i + r, at.replace(base=j + at.base))
+            return BufferStore(self.product.c, BufferLoad(self.acc, (r, at)), to)
+
+        sums = [self.each_vector(clear), self.steps_of(pc, lambda p: self.step(p, pc, ip, jp))]
+        if self.is_whole and self.is_put_once:
+            return with_memory(self.acc, in_row(*sums, self.each_vector(put)))
+        body = in_row(*sums, self.each_vector(spill), self.put(pc, i, j))
         return with_memory(self.acc, body)
 
     def each_vector(self, body: Callable[[PrimExpr, Ramp], Stmt]) -> Stmt:
@@ -346,6 +355,7 @@ class _TiledLoops:
 
     def put(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr) -> Stmt:
         """The tile as the result, or added to it; of one that is not whole what is inside."""
+
         c = self.product.c
 
         def element(row: PrimExpr, column: PrimExpr, *at: PrimExpr) -> Stmt:
@@ -366,9 +376,9 @@ class _TiledLoops:
             columns = Min(number(self.tile.columns), self.n - j)
             return loop("q", columns, lambda q: element(i + r, j + q, r, q))
 
-        whole = loop("r", self.tile.rows, vectors)
-        if self.rows.whole and self.columns.whole:
-            return whole
         is_whole = And(i + self.tile.rows <= self.m, j + self.tile.columns <= self.n)
+        whole = loop("r", self.tile.rows, vectors)
+        if self.is_whole:
+            return whole
         part = loop("r", Min(number(self.tile.rows), self.m - i), elements)
         return IfThenElse(is_whole, whole, part)

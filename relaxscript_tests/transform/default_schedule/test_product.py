@@ -194,6 +194,13 @@ def test_a_large_product_for_each_batch_is_a_loop_over_them(first: str):
 
 
 @pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize(("k", "memory"), [(6, False), (1025, True)])
+def test_tiles_that_are_whole_and_put_once_go_from_registers(k: int, memory: bool):
+    made = assert_law(6, k, 8, SMALL, "panels")
+    assert ("spilled" in made.script()) is memory
+
+
+@pytest.mark.usefixtures("nothing_is_small")
 @pytest.mark.parametrize("m", [5, 6, 7])
 @pytest.mark.parametrize("n", [4, 8, 9])
 @pytest.mark.parametrize("k", [6, 1])
