@@ -102,8 +102,8 @@ def llvm_pipeline() -> Sequential:
     """The passes that `build` runs for native code: operators become loops, arranged for vectors.
 
     What is constant is computed, what is equal is computed once. Operators that go together become
-    one PrimFunc, whose loops are arranged for this processor, and weights lie as these read them.
-    What follows is `default`.
+    one PrimFunc, whose loops are arranged for this processor. Weights lie as these read them. What
+    follows is `default`.
     """
     return Sequential(
         [
