@@ -48,8 +48,8 @@ class AttachAttrLayoutFreeBuffers(ModulePass):
         y = R.call_tir(cls.matmul, (x, R.const(...)), out_sinfo=R.Tensor((4, 4), "float32"))
 
     The attribute lists parameters by their positions. Calls with constants in the same places call
-    the same function, which has the name of the old one, if nobody else uses that, else a new one.
-    A schedule may then write another layout, which `SplitLayoutRewritePreproc` makes ahead.
+    the same function. It has the name of the old one where nobody else uses that, else a new one. A
+    schedule may then write another layout, which `SplitLayoutRewritePreproc` makes ahead.
 
     Source: TVM `relax.transform.AttachAttrLayoutFreeBuffers`.
     """
