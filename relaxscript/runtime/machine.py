@@ -46,6 +46,11 @@ class VirtualMachine:
     a warning says. A machine with one function is called itself: `vm(x)`. One machine may be used
     from many threads at once. Every machine profiles: `profile` is taken for TVM's sake.
 
+    A function that is native code as a whole is a built-in function of Python: a call costs no more
+    than one of numpy. Its `__self__` is its closure, with `info`, `bind` and the rest.
+    Wherever programs and machines take functions, it stands for this closure. Its large results lie
+    in memory that earlier ones had, which `vm.builtin.memory_manager.clear` lets go of.
+
     `device` is a device or several; the host is always among them. `memory_cfg` is the source of
     storages that a program allocates itself (`R.memory.alloc_storage` and its like). It is for all
     devices or by device: "naive" is new memory each time. "pooled", the default, reuses memory of

@@ -16,13 +16,14 @@ Nothing in the text depends on the process: objects and functions are external s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.walk import walk
 from relaxscript.runtime.result_blocks import ALIGNMENT
 from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
 
@@ -44,14 +45,17 @@ from .plan import (
     written_tensors,
 )
 from .support import IS_CONSTANT, IS_KNOWN, IS_NEW
+from .work import Rounds, rounds_of
 
 __all__ = ["Unwritable", "write_entry"]
 
-# Above so many bytes of arguments and results Python's lock is released. A core goes through 10
-# bytes in a nanosecond, or fewer: this is work of about 20 microseconds or more. Letting other
-# threads run costs 0.05 microseconds where there are none. Where there are, they are let wait for
-# a time that is short beside the 5 milliseconds after which Python itself switches threads.
+# Work above which Python's lock is released during a kernel, in bytes that it goes through. A core
+# goes through 10 in a nanosecond, or fewer, and an innermost statement takes at least as long: this
+# is work of about 20 microseconds or more. Letting other threads run costs 0.05 microseconds where
+# there are none. Where there are, they wait for a time that is short beside the 5 milliseconds
+# after which Python itself switches threads.
 GRAIN = 200_000
+ROUND = 10  # of an innermost statement, in the same measure
 
 
 # So many bytes of tensors between kernels are on the stack: Python's threads have 32 KiB at least.
@@ -93,6 +97,8 @@ class _EntryWriter:
         self.written = written_tensors(plan)
         self.alive: list[Made] = []
         self.stack: list[_Room] = []
+        self.efforts: list[float | Value] = []  # of the calls
+        self.rounds: dict[int, list[Rounds] | None] = {}  # of kernels, by their identity
 
     # ------------------------------------------------------------ the whole
 
@@ -281,6 +287,7 @@ class _EntryWriter:
         for check in signature.checks:
             expected = self.integers.integer(check.expected, values)
             self.integers.doubt("icmp ne", self.extent(call, check), expected)
+        self.efforts.append(self.effort(call, values))
         return passed
 
     def extent(self, call: PlannedCall, extent: Extent) -> Value:
@@ -299,12 +306,12 @@ class _EntryWriter:
         name = f"{self.symbol}.kernel.{place}"
         self.declare(name, "i32", ", ".join(operand.type for operand in operands))
         text = f"call i32 @{name}({', '.join(map(str, operands))})"
-        size = self.bytes(call)
-        if isinstance(size, int) and size <= GRAIN:
+        size = self.efforts[place]
+        if isinstance(size, float) and size <= GRAIN:
             self.explain(asm.value("i32", text))
             return
         large = Value("i1", "1")
-        if not isinstance(size, int):
+        if isinstance(size, Value):
             large = asm.compare("fcmp ogt", size, Value("double", f"{GRAIN:.1f}"))
         self.declare("relaxscript_unlock", "ptr", "i1")
         self.declare("relaxscript_lock", "void", "ptr")
@@ -313,21 +320,44 @@ class _EntryWriter:
         asm.do(f"call void @relaxscript_lock({thread})")
         self.explain(status)
 
-    def bytes(self, call: PlannedCall) -> int | Value:
-        """The number of bytes of all operands, as a double where it is not known."""
-        known, found = 0, None
-        for tensor in dict.fromkeys(p for p in call.operands if not isinstance(p, Number)):
-            itemsize, sizes = self.plan.facts(tensor).dtype.itemsize, self.shapes[tensor]
-            if not any(size.text.startswith("%") for size in sizes):
-                known += itemsize * math.prod(int(size.text) for size in sizes)
+    def effort(self, call: PlannedCall, values: Mapping[prim.Var, Value]) -> float | Value:
+        """The work of a kernel, in bytes that it goes through; a double where it is not known."""
+        kernel = call.kernel
+        if id(kernel) not in self.rounds:
+            self.rounds[id(kernel)] = rounds_of(kernel.func)
+        rounds = self.rounds[id(kernel)]
+        if rounds is None:
+            return math.inf
+        parts = [
+            (self.plan.facts(tensor).dtype.itemsize, self.shapes[tensor])
+            for tensor in dict.fromkeys(o for o in call.operands if not isinstance(o, Number))
+        ]
+        guesses = Integers(self.asm)  # whose doubts nobody needs to settle
+        try:
+            for times, extents in rounds:
+                known = [guesses.integer(e, with_zeros(values, e)) for e in extents]
+                parts.append((ROUND * times, known))
+        except Unwritable:
+            return math.inf
+        return self.sum_of_products(parts)
+
+    def sum_of_products(self, parts: Iterable[tuple[int, Sequence[Value]]]) -> float | Value:
+        """The sum of numbers times sizes, as a double where a size is not known."""
+        total, found = 0.0, None
+        for factor, sizes in parts:
+            number = math.prod([factor, *(int(s.text) for s in sizes if s.text[0] != "%")])
+            unknown = [size for size in sizes if size.text[0] == "%"]
+            if not unknown:
+                total += number
                 continue
-            size = Value("double", f"{itemsize:.1f}")
-            for one in sizes:
-                size = self.asm.operation("fmul", size, self.asm.convert("sitofp", one, "double"))
-            found = size if found is None else self.asm.operation("fadd", found, size)
+            product = Value("double", f"{number:.1f}")
+            for size in unknown:
+                size = self.asm.convert("sitofp", size, "double")
+                product = self.asm.operation("fmul", product, size)
+            found = product if found is None else self.asm.operation("fadd", found, product)
         if found is None:
-            return known
-        return self.asm.operation("fadd", found, Value("double", f"{known:.1f}"))
+            return total
+        return self.asm.operation("fadd", found, Value("double", f"{total:.1f}"))
 
     def explain(self, status: Value) -> None:
         """The end of a call whose kernel fails.
@@ -477,6 +507,12 @@ class _EntryWriter:
 
     def declare(self, name: str, result: str, params: str) -> None:
         self.asm.sites.declare(name, f"declare {result} @{name}({params})")
+
+
+def with_zeros(values: Mapping[prim.Var, Value], e: prim.PrimExpr) -> dict[prim.Var, Value]:
+    """The values of variables, zeros for those that loops have."""
+    used = {node for node in walk(e) if isinstance(node, prim.Var)}
+    return {var: values.get(var, i64(0)) for var in used}
 
 
 def _number(tensor: Tensor) -> int:

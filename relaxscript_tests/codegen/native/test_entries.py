@@ -413,36 +413,6 @@ def test_threads_may_call_one_function_at_once(vm: Any) -> None:
     assert not wrong
 
 
-def runs_beside(calls: Callable[[], Any], times: int) -> bool:
-    """True if another thread gets to run during one of some calls."""
-    ran: list[bool] = []
-    go = threading.Event()
-    thread = threading.Thread(target=lambda: (go.wait(), ran.append(True)))
-    thread.start()
-    switch = sys.getswitchinterval()
-    try:
-        sys.setswitchinterval(1000)  # Python itself lets nobody else run in time
-        go.set()
-        for _ in range(times):
-            calls()
-            if ran:
-                break
-        return bool(ran)
-    finally:
-        sys.setswitchinterval(switch)
-        thread.join()
-
-
-def test_other_threads_run_while_a_long_call_does(vm: Any) -> None:
-    large = np.ones((400_000, 4), "float32")
-    assert runs_beside(lambda: vm.one(large, W), 1000)
-
-
-def test_a_short_call_keeps_the_lock_of_python(vm: Any) -> None:
-    one = vm.one
-    assert not runs_beside(lambda: one(X, W), 100)
-
-
 def test_where_arrays_lie_in_memory_in_another_way_all_is_bytecode(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,0 +1,121 @@
+"""The work of kernels is guessed, and long ones let other threads run Python."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxscript.codegen.native.work import rounds_of
+from relaxscript.script import from_source
+from relaxscript_tests.codegen.native.calls import is_native, model
+
+PARAMS = 'x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")'
+BODIES = {
+    "a statement": ("y[0, 0] = x[0, 0]", ["1"]),
+    "loops": ("for i, j in T.grid(3, 4):\n    y[i, j] = x[i, j]", ["12"]),
+    "dimensions": ("for i, j in T.grid(n, 4):\n    y[i, j] = x[i, j]", ["4*n"]),
+    "the same twice": (
+        "for i in range(n):\n    y[i, 0] = x[i, 0]\nfor i in range(n):\n    y[i, 1] = x[i, 1]",
+        ["2*n"],
+    ),
+    "different ones": (
+        "for i in range(n):\n    y[i, 0] = x[i, 0]\n"
+        "for i, j in T.grid(n, n):\n    y[i, 0] = x[j, 1]",
+        ["1*n", "1*n*n"],
+    ),
+    "both branches": (
+        "for i in range(n):\n    if x[i, 0] > T.float32(0):\n        y[i, 0] = x[i, 0]\n"
+        "    else:\n        y[i, 1] = x[i, 0]",
+        ["2*n"],
+    ),
+    "a triangle": (
+        "for i in range(n):\n    for j in range(i):\n        y[i, 0] = x[j, 0]",
+        ["1*n*i"],
+    ),
+    "until something holds": ("while y[0, 0] < x[0, 0]:\n    y[0, 0] = y[0, 0] + x[0, 1]", None),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), BODIES.values(), ids=BODIES)
+def test_the_rounds_of_loops_are_counted(body: str, expected: list[str] | None) -> None:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    func: Any = from_source(f"@T.prim_func\ndef f({PARAMS}):\n    n = T.int64()\n{lines}")
+    rounds = rounds_of(func)
+    found = rounds and ["*".join([str(r.times), *map(str, r.extents)]) for r in rounds]
+    assert found == expected
+
+
+def runs_beside(call: Callable[[], Any], times: int) -> bool:
+    """True if another thread gets to run during one of some calls."""
+    ran: list[bool] = []
+    go = threading.Event()
+    thread = threading.Thread(target=lambda: (go.wait(), ran.append(True)))
+    thread.start()
+    switch = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1000)  # Python itself lets nobody else run in time
+        go.set()
+        for _ in range(times):
+            call()
+            if ran:
+                break
+        return bool(ran)
+    finally:
+        sys.setswitchinterval(switch)
+        thread.join()
+
+
+LONG = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def sums(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for k in range(ROUNDS):
+            for i in range(4):
+                y[i] = y[i] * T.float32(0.5) + x[i]
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_tir(Model.sums, (x,), out_sinfo=R.Tensor((4,), "float32"))
+        return y
+"""
+
+
+def test_a_long_loop_over_few_numbers_lets_other_threads_run() -> None:
+    main = model(LONG.replace("ROUNDS", "200000")).main
+    assert is_native(main)
+    assert runs_beside(lambda: main(np.ones(4, "float32")), 1000)
+
+
+def test_a_short_call_keeps_the_lock_of_python() -> None:
+    main, x = model(LONG.replace("ROUNDS", "3")).main, np.ones(4, "float32")
+    assert not runs_beside(lambda: main(x), 100)
+
+
+SYMBOLIC = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def copy(x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in range(n):
+            y[i] = x[i]
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        y = R.call_tir(Model.copy, (x,), out_sinfo=R.Tensor((n,), "float32"))
+        return y
+"""
+
+
+def test_sizes_decide_when_they_are_known_in_the_call_only() -> None:
+    main = model(SYMBOLIC).main
+    large, small = np.ones(1_000_000, "float32"), np.ones(100, "float32")
+    assert runs_beside(lambda: main(large), 1000)
+    assert not runs_beside(lambda: main(small), 100)
