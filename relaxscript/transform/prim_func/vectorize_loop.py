@@ -95,8 +95,8 @@ def with_vectors(func: PrimFunc, body: Stmt) -> Stmt | None:
 def by_lanes(loop: For) -> Stmt:
     """A vectorized loop by vectors where it has such a form, else as a serial one.
 
-    The caller knows that its iterations depend on no others. Indices that are not proved are
-    checked as those of other vectors are.
+    The caller knows that its iterations depend on no others, and that no load fails, whatever a
+    condition says. Indices that are not proved are checked as those of other vectors are.
     """
     assert isinstance(loop.extent, IntImm)
     if loop.extent.value > 1:
