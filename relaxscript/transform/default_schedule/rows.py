@@ -24,6 +24,8 @@ from relaxscript.ir.prim import (
     Div,
     Immediate,
     IntImm,
+    Max,
+    Min,
     PrimExpr,
     Var,
     const,
@@ -54,6 +56,8 @@ __all__ = ["rows"]
 
 # Vectors that are taken at once, in general and where a function is called for each.
 AT_ONCE, AT_ONCE_WITH_CALLS = 4, 2
+# A maximum takes several steps, since it is NaN where an element is.
+AT_ONCE_OF_COMPARISONS = 8
 
 Behind = Callable[[Stmt], Stmt]
 
@@ -207,7 +211,7 @@ class _RowProgram:
 
     def _add_reduction(self, nest: RowNest, reduction: Reduction, start: PrimExpr) -> None:
         element = self._without_repeated_work(self._element(nest.value))
-        sweep = self._sweep(element)
+        sweep = self._sweep(element, reduction in (Max, Min))
         var = Var.make(nest.buffer.name, nest.buffer.dtype)
         self.values[nest.buffer] = var
         store = BufferStore(nest.buffer, var, nest.indices)
@@ -236,8 +240,10 @@ class _RowProgram:
 
         self._do(*sweep.vectors(one), *sweep.rest(one))
 
-    def _sweep(self, element: _Element) -> Sweep:
-        at_once = AT_ONCE_WITH_CALLS if element.has_calls else AT_ONCE
+    def _sweep(self, element: _Element, compares: bool = False) -> Sweep:
+        at_once = AT_ONCE_OF_COMPARISONS if compares else AT_ONCE
+        if element.has_calls:
+            at_once = AT_ONCE_WITH_CALLS
         if isinstance(self.extent, IntImm):
             while at_once > 1 and self.lanes * at_once > self.extent.value:
                 at_once //= 2
