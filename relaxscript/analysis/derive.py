@@ -132,12 +132,15 @@ class Context:
 
     def struct_info(self, expr: Expr) -> StructInfo:
         """Γ[expr] for variables, and what was derived for every other expression."""
+        if expr.__class__ is Call:
+            found = expr.known_info
+            return derive_struct_info(expr, self) if found is None else found
         if isinstance(expr, GlobalVar):
             return self.signature(expr)
         if isinstance(expr, Var):
             known = expr.struct_info
             return OBJECT if known is None else known
-        found: StructInfo | None = expr.known_info
+        found = expr.known_info
         return derive_struct_info(expr, self) if found is None else found
 
     def signature(self, var: GlobalVar) -> StructInfo:

@@ -17,7 +17,16 @@ from relaxscript.errors import OperandError, Span, did_you_mean
 from relaxscript.ir.field_types import FieldError
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
 from relaxscript.ir.prim_checks import reason
-from relaxscript.ir.relax import Call, Expr, GlobalVar, LeafExpr, ShapeExpr, Tuple, Var
+from relaxscript.ir.relax import (
+    Call,
+    DataflowVar,
+    Expr,
+    GlobalVar,
+    LeafExpr,
+    ShapeExpr,
+    Tuple,
+    Var,
+)
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
 from relaxscript.op import ArgumentError, CompositeOp, Operator, Parameter
 from relaxscript.op.calls import call_packed, call_pure_packed
@@ -114,17 +123,26 @@ def operator_call(cx: RelaxContext, operator: Operator, node: ast.Call) -> Any:
     arity = operator.fast_arity
     if arity != len(nodes) or node.keywords:
         return general_call(cx, operator, node)
-    args = call_operands(cx, nodes)
-    if len(args) != arity:
-        return build_call(cx, OperatorCall(operator, node, args, {}))
-    for arg in args:
-        if not isinstance(arg, Expr):
-            return build_call(cx, OperatorCall(operator, node, args, {}))
-        if type(arg) is Tuple:
+    args = named_variables(cx, nodes)
+    if args is None:
+        args = call_operands(cx, nodes)
+        plain = len(args) == arity and all(isinstance(arg, Expr) for arg in args)
+        if not plain or any(type(arg) is Tuple for arg in args):
             return build_call(cx, OperatorCall(operator, node, args, {}))
     spans = tuple([cx.source.span(n) for n in nodes])
     attrs, span = operator.default_attrs, cx.source.span(node)
     return Call.make(operator.op, tuple(args), attrs, (), spans, span=span)
+
+
+def named_variables(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any] | None:
+    """The operands where each is the name of a variable, as in most calls; else None."""
+    names, found = cx.names, []
+    for node in nodes:
+        value = names.get(node.id) if type(node) is ast.Name else None
+        if type(value) is not DataflowVar and type(value) is not Var:
+            return None
+        found.append(value)
+    return None if cx.inside_string is not None else found
 
 
 def call_operands(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any]:
