@@ -332,7 +332,8 @@ def bind_value(
     except OperandError as error:
         raise binding_error(cx, error, node, value, annotation_node) from None
     finally:
-        note_deferred_checks(cx, node, annotation_node, value=value)
+        if cx.builder.deferred_checks:
+            note_deferred_checks(cx, node, annotation_node, value=value)
     cx.bind_name(target.id, var)
     cx.last_bound = target.id
 

@@ -114,8 +114,6 @@ _VARS = ("Var", "SizeVar")
 
 def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar | None:
     """The variable that `n = T.int64()` or `n = T.Var("n", "int64")` declares, or None."""
-    if value.__class__ is ast.Call and value.args and getattr(value.func, "attr", "") not in _VARS:
-        return None  # as nearly every statement
     match value:
         case ast.Call(func=ast.Attribute(attr=attr) as func, args=args) if attr in _VARS:
             literals = [*args, *(keyword.value for keyword in value.keywords)]
@@ -134,6 +132,8 @@ def declared_variable(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar |
 
 def shape_declaration(cx: RelaxContext, name: str, value: ast.expr) -> PrimVar | None:
     """The shape variable that a statement of the body declares; the same as in the header."""
+    if value.__class__ is ast.Call and value.args and getattr(value.func, "attr", "") not in _VARS:
+        return None  # as nearly every statement
     var = declared_variable(cx, name, value) if isinstance(value, ast.Call) else None
     return None if var is None else cx.dims.setdefault(name, var)
 
