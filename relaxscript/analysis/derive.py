@@ -111,7 +111,7 @@ class Context:
         self.facts: Facts | None = None
         self.shape_scope: AbstractSet[PrimVar] | None = None
         self.is_visible: Callable[[Var], bool] = lambda var: False
-        self.results = ResultsByOperands()
+        self.results: ResultsByOperands | None = ResultsByOperands()
         self._require = require
 
     @contextmanager
@@ -126,7 +126,8 @@ class Context:
 
     def require(self, deferred: DeferredCheck) -> None:
         """Note a precondition that could not be decided."""
-        self.results.undecided += 1
+        if self.results is not None:
+            self.results.undecided += 1
         if self._require is not None:
             self._require(deferred)
 
@@ -161,6 +162,7 @@ class Context:
 
 
 _NOTHING = Context()
+_NOTHING.results = None  # it is there for all programs, which it would keep alive
 
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
@@ -255,10 +257,11 @@ def _call(expr: Call, context: Context) -> StructInfo:
         operator = lookup(expr.op)
         if (
             context.facts is None
+            and context.results is not None
             and expr.attrs is operator.default_attrs
             and len(expr.args) == operator.fast_arity
         ):
-            return _of_operands_alone(operator, expr, context)
+            return _of_operands_alone(operator, expr, context, context.results)
         return _of_operator(operator, expr, context)
     callee = context.struct_info(expr.op)
     if not isinstance(callee, FuncStructInfo):
@@ -277,13 +280,14 @@ def _of_operator(operator: Operator, expr: Call, context: Context) -> StructInfo
         raise
 
 
-def _of_operands_alone(operator: Operator, expr: Call, context: Context) -> StructInfo:
+def _of_operands_alone(
+    operator: Operator, expr: Call, context: Context, known: ResultsByOperands
+) -> StructInfo:
     """The StructInfo of a call that is given tensors and no attributes, where no facts are known.
 
     Then the operands' StructInfos say all, and layers repeat them. A look-up costs a fifth of what
     a rule does. What is shared is also less to visit for whoever compares, hashes or prints.
     """
-    known = context.results
     infos = [context.struct_info(arg) for arg in expr.args]
     found = known.find(operator.name, infos)
     if found is not None:
@@ -332,12 +336,12 @@ def _beta_reduce(expr: Call, callee: FuncStructInfo, context: Context) -> Struct
         # So it is for most calls of PrimFuncs; to find that out below costs four times as much.
         return _in_scope(callee.ret, callee, {}, context)
     scope = context.shape_scope or ()
-    if context.facts is not None or len(scope) > _FEW or not is_closed(callee.ret):
+    known = None if context.facts is not None or len(scope) > _FEW else context.results
+    if known is None or not is_closed(callee.ret):
         return _checked_result(arguments, callee, context)
     # Then the arguments decide whether they fit, and what is returned is the same for all. A
     # PrimFunc that layers repeat is called with the same StructInfos again and again.
-    known, place = context.results, frozenset(scope)
-    operands = [callee, *arguments]
+    place, operands = frozenset(scope), [callee, *arguments]
     found = known.find(place, operands)
     if found is None:
         undecided = known.undecided

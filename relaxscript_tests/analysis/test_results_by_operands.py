@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.analysis import results_by_operands
-from relaxscript.analysis.derive import Context, rederive_struct_info
+from relaxscript.analysis.derive import Context, derive_struct_info, rederive_struct_info
 from relaxscript.arith import Facts
 from relaxscript.errors import OperandError
 from relaxscript.ir.module import IRModule
@@ -34,6 +34,13 @@ def test_a_call_of_the_same_operands_has_the_same_result():
     context = Context()
     first, second = (rederive_struct_info(matmul(x, w), context) for _ in range(2))
     assert first is second
+
+
+def test_nothing_is_remembered_for_all_programs():
+    x, w = Var("x", tensor(2, 3)), Var("w", tensor(3, 4))
+    first, second = (derive_struct_info(matmul(x, w)) for _ in range(2))
+    assert first is not second
+    assert structural_equal(first, second)
 
 
 def test_results_that_say_the_same_are_one_object_whatever_computes_them():
