@@ -16,7 +16,7 @@ from relaxscript.ir.loop_kinds import LoopKind
 from relaxscript.ir.node import Node, node
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime.bytecode import VM_STATE, VOID_ARG, Call
-from relaxscript.runtime.checks import DimConst, TensorCheck
+from relaxscript.runtime.checks import AnyCheck, DimConst, TensorCheck, TupleCheck
 from relaxscript.script import from_source
 
 MOST = 1 << 20
@@ -42,7 +42,7 @@ PLAIN = [
     None, True, False, 0, 1, -(1 << 70), 0.0, 1.5, float("inf"), "text", "\ud800", (),
     (1, (True, "t")), [1, [2]], {"a": 1, "b": (2,)}, relax.Attrs({"axis": 1, "of": {"b": None}}),
     runtime.Shape([2, 3]), runtime.Prim(5, "int32"), runtime.Device("cpu", 1), LoopKind("serial"),
-    Span(SOURCE, 2, 1, 2, 7), VOID_ARG, VM_STATE,
+    Span(SOURCE, 2, 1, 2, 7), AnyCheck(), TupleCheck(), VOID_ARG, VM_STATE,
     Call(3, 1, (VM_STATE,), TensorCheck("float32", 1, (DimConst(4),)), None, (0,), ("x", None)),
 ]  # fmt: skip
 
