@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
+from relaxscript.ir.relax import GlobalVar
 from relaxscript.ir.tir import AssertStmt, BufferStore, PrimFunc
 from relaxscript.ir.walk import walk
 
@@ -24,7 +25,7 @@ def _may_fail(node: Node) -> bool:
         case AssertStmt():
             return True
         case prim.Call(op=op):
-            return not isinstance(op, str)
+            return isinstance(op, GlobalVar) or "extern" in op.name or "packed" in op.name
         case prim.FloorDiv(b=b) | prim.FloorMod(b=b) | prim.Mod(b=b) | prim.Div(b=b):
             integer = b.dtype.is_integer
             return integer and not (isinstance(b, prim.IntImm) and b.value != 0)

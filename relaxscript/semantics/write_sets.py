@@ -8,11 +8,17 @@ from relaxscript.ir import prim, tir, walk
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
 
-__all__ = ["written_params"]
+__all__ = ["WRITES", "written_params"]
+
+# The attribute with the positions of the parameters that a PrimFunc writes into, where that is
+# known of the PrimFuncs that it calls.
+WRITES = "relaxscript.writes"
 
 
 def written_params(func: tir.PrimFunc) -> frozenset[int]:
     """The positions of parameters into whose memory the PrimFunc may write."""
+    if func.attrs is not None and WRITES in func.attrs:
+        return frozenset(int(i) for i in func.attrs[WRITES])
     written: set[Node] = set()
     sources: dict[Node, Node] = {}
     for node in walk.walk(func.body):

@@ -32,6 +32,7 @@ from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
 from .fuse.fuse_tir import FuseTIR
 from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
+from .fuse.outline_native import OutlineNative
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
 from .layout.attach_attr_layout_free_buffers import AttachAttrLayoutFreeBuffers
 from .layout.split_layout_rewrite_preproc import SplitLayoutRewritePreproc
@@ -102,8 +103,8 @@ __all__ = [
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",
-    "ModulePass", "Normalize", "NormalizeGlobalVar", "Pass", "PassContext", "PassInfo",
-    "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
+    "ModulePass", "Normalize", "NormalizeGlobalVar", "OutlineNative", "Pass", "PassContext",
+    "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
     "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
     "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
     "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach",

@@ -25,6 +25,7 @@ from .default_schedule.apply_default_schedule import ApplyDefaultSchedule
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
 from .fuse.fuse_tir import FuseTIR
+from .fuse.outline_native import OutlineNative
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
 from .layout.attach_attr_layout_free_buffers import AttachAttrLayoutFreeBuffers
 from .layout.split_layout_rewrite_preproc import SplitLayoutRewritePreproc
@@ -112,7 +113,7 @@ def llvm_pipeline() -> Sequential:
             CanonicalizeBindings(), LegalizeOps(keep_failures=True), AnnotateTIROpPattern(),
             FuseOps(), FuseTIR(), RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
             AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
-            FoldConstant(), DeadCodeElimination(keep_failures=True),
+            FoldConstant(), DeadCodeElimination(keep_failures=True), OutlineNative(),
             *_write_out_calls(), *_write_out_checks(),
         ],
         name="llvm",

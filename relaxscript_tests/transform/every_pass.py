@@ -131,6 +131,11 @@ def fused_loops(seed: int) -> IRModule:
     return transform.FuseTIR()(fused(seed))
 
 
+def arranged_loops(seed: int) -> IRModule:
+    """The same, arranged by schedules as far as they can."""
+    return transform.ApplyDefaultSchedule()(fused_loops(seed))
+
+
 def composites(seed: int) -> IRModule:
     """A random module in which calls are functions for two code generators."""
 
@@ -417,6 +422,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
             "of_main",
             lambda mod, inputs: transform.FuseOpsByPattern([_CALL], entry_functions=["main"]),
         ),
+    ],
+    "OutlineNative": [
+        Case("of_loops", lambda mod, inputs: transform.OutlineNative(), arranged_loops)
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],

@@ -93,7 +93,8 @@ DECLARED = {
     },
     "adds_functions": {
         "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
-        "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "SplitCallTIRByPattern",
+        "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "OutlineNative",
+        "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "VMShapeLower",
     },
     "removes_functions": {

@@ -21,6 +21,7 @@ from .elements import emit_store
 from .expression import assign_variable, emit, emit_for_variable
 from .memory import allocate_memory, constant_data, declare_buffer, match_region, new_buffer
 from .reductions import emit_counted_loop
+from .workspace import allocate_workspace, is_row_of_calls
 
 __all__ = ["emit_body"]
 
@@ -159,8 +160,11 @@ def enter_block(cx: FunctionContext, block: tir.Block, values: Sequence[prim.Pri
     """Write the code of what a block does before its body."""
     for axis, value in zip(block.iter_vars, values, strict=True):
         assign_variable(cx, axis.var, value)
-    for buffer in block.alloc_buffers:
-        new_buffer(cx, buffer, block.span)
+    if is_row_of_calls(block) and not cx.options.zero_memory:
+        allocate_workspace(cx, block)
+    else:
+        for buffer in block.alloc_buffers:
+            new_buffer(cx, buffer, block.span)
     for region in block.match_buffers:
         match_region(cx, region)
     if block.init is not None:
