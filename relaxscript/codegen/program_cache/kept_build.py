@@ -102,7 +102,7 @@ def find_kept_build(
 
     `settings` are the pipeline for Relax, and which checks to remove.
     """
-    if object_cache().folder is None:
+    if object_cache().refusal() is not None:
         return None
     try:
         key = build_key(module, target, params, settings)
