@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,6 +130,11 @@ def _kernel(
     return Kernel(name, entry, lambda: signature, lambda: source)
 
 
+@lru_cache(maxsize=4)  # the kernels of a program share their text
+def _calls_out(llvm_ir: str) -> bool:
+    return any(name in llvm_ir for name in _CALLS_OUT)
+
+
 def _options(given: Mapping[str, Any]) -> CodegenOptions:
     known = {"check": bool, "level": int, "zero_memory": bool, "profile": bool}
     for key, value in given.items():
@@ -245,8 +250,7 @@ class Kernel:
     @property
     def calls_out(self) -> bool:
         """True if the code may call functions of Python, or of C that are not our own choice."""
-        text = self.llvm_ir
-        return bool(self.source.hooks) or any(name in text for name in _CALLS_OUT)
+        return bool(self.source.hooks) or _calls_out(self.llvm_ir)
 
     @property
     def returns(self) -> bool:

@@ -95,6 +95,7 @@ class _EntryWriter:
         self.objects: dict[Tensor, Value] = {}
         self.sizes: list[Value] = []  # of the results, in bytes
         self.written = written_tensors(plan)
+        self.in_place = writes_arguments(plan)
         self.alive: list[Made] = []
         self.stack: list[_Room] = []
         self.efforts: list[float | Value] = []  # of the calls
@@ -370,7 +371,7 @@ class _EntryWriter:
         asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
         asm.begin(failed)
         self.drop()
-        if writes_arguments(self.plan):
+        if self.in_place:
             self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
             call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
             asm.do(f"ret {asm.value('ptr', call)}")
