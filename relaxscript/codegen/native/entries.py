@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,13 +21,15 @@ from relaxscript.codegen.llvm.engine import (
 )
 from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites
 from relaxscript.dtypes import DataType
+from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime.dispatch import VMClosure
 from relaxscript.runtime.result_blocks import BLOCKS
+from relaxscript.semantics.prim_funcs import symbol_of
 
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
-from .plan import entry_plan
+from .plan import EntryPlan, entry_plan, prim_func_plan
 from .support import FUNCTIONS, PYTHON_FUNCTIONS, SUPPORT_TEXT
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
@@ -88,11 +90,8 @@ def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, Na
         return {}
     sites, functions = FailureSites(), list[str]()
     calls: dict[str, EntryCall] = {}
-    for var, function in module.relax_functions().items():
-        plan = entry_plan(var.name_hint, function, module, kernels)
+    for plan in _plans(module, kernels):
         symbol = f"relaxscript_call{len(calls)}"
-        if plan is None:
-            continue
         try:
             functions.append(write_entry(plan, symbol, sites))
         except Unwritable:
@@ -105,6 +104,24 @@ def native_entries(module: IRModule, kernels: Mapping[str, Any]) -> dict[str, Na
     text = "\n".join([*sites.declarations.values(), *functions]) + "\n"
     symbols = {**_symbols(calls), **_shared_symbols(sites.declarations)}
     return _entries(calls, compile_text(text, tuple(calls), symbols, AS_IT_STANDS))
+
+
+def _plans(module: IRModule, kernels: Mapping[str, Any]) -> Iterator[EntryPlan]:
+    """The plans of the functions that can be called, as far as there are any.
+
+    These are the Relax functions, or of a module without such, the public PrimFuncs.
+    """
+    relax_functions = module.relax_functions()
+    for var, function in relax_functions.items():
+        plan = entry_plan(var.name_hint, function, module, kernels)
+        if plan is not None:
+            yield plan
+    for name, kernel in () if relax_functions else kernels.items():
+        prim_func = module[name]
+        if isinstance(prim_func, tir.PrimFunc) and (symbol := symbol_of(prim_func)):
+            plan = prim_func_plan(symbol, prim_func, kernel)
+            if plan is not None:
+                yield plan
 
 
 def stored_entries(

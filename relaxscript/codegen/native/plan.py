@@ -48,6 +48,7 @@ __all__ = [
     "View",
     "entry_plan",
     "leaves_of",
+    "prim_func_plan",
     "writes_arguments",
     "written_tensors",
 ]
@@ -175,6 +176,24 @@ def entry_plan(
         return _PlanReader(function, module, kernels).read(name)
     except _Unplanned:
         return None
+
+
+def prim_func_plan(name: str, function: tir.PrimFunc, kernel: Any) -> EntryPlan | None:
+    """The plan of a function that hands its arguments to a kernel as they are."""
+    if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
+        return None
+    buffers = [function.buffer_map.get(param) for param in function.params]
+    params = tuple([ArrayFacts(buffer.dtype, buffer.shape) for buffer in buffers if buffer])
+    operands = tuple(map(Given, range(len(buffers))))
+    if len(params) < len(buffers):
+        return None
+    call = PlannedCall(kernel, operands, frozenset())
+    plan = EntryPlan(name, params, (), (), (), (call,), ())
+    try:
+        _require_fitting(plan, call)
+    except _Unplanned:
+        return None
+    return plan
 
 
 class _PlanReader:

@@ -282,3 +282,55 @@ class Model:
     for rows in (0, 1, 5):
         args = np.ones((rows, 8), "float32"), np.eye(8, 3, dtype="float32")
         assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+
+
+KERNELS = """
+@I.ir_module
+class Kernels:
+    @T.prim_func
+    def double(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            y[i, j] = x[i, j] + x[i, j]
+
+    @T.prim_func
+    def third(x: T.Buffer(("n",), "float32"), y: T.Buffer((1,), "float32")):
+        n = T.int64()
+        y[0] = T.float32(1)
+        y[0] = x[3]
+
+    @T.prim_func
+    def scaled(x: T.Buffer((4,), "float32"), by: T.float32, y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] * by
+"""
+
+
+def test_prim_funcs_that_are_called_alone_are_native() -> None:
+    vm = rx.jit(from_source(KERNELS))
+    assert [is_native(vm[name]) for name in ("double", "third", "scaled")] == [True, True, False]
+    x, y = np.ones((3, 4), "float32"), np.zeros((3, 4), "float32")
+    assert vm.double(x, y) == ()
+    assert np.array_equal(y, x + x)
+
+
+def test_arguments_of_prim_funcs_are_taken_and_refused_alike() -> None:
+    vm = rx.jit(from_source(KERNELS))
+    x, fixed = np.ones((3, 4), "float32"), np.ones((3, 4), "float32")
+    fixed.flags.writeable = False
+    strided = np.ones((3, 8), "float32")
+    for y in (fixed, strided[:, ::2], strided, x, x.T, [1], None, np.ones((2, 4), "float32")):
+        for args in ((x, y), (y, x.copy()), (x,), (x, x.copy(), y)):
+            assert outcome(vm.double, args) == outcome(vm.double.__self__, args)
+
+
+def test_what_was_written_before_a_failure_stays_and_is_written_once() -> None:
+    vm = rx.jit(from_source(KERNELS))
+    found = []
+    for function in (vm.third, vm.third.__self__):
+        y = np.zeros(1, "float32")
+        text = outcome(function, (np.ones(2, "float32"), y))
+        assert "[RX0614]" in text
+        found.append((text, y[0]))
+    assert found[0] == found[1]
+    assert found[0][1] == 1
