@@ -56,7 +56,7 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
 
         for i, j, k in T.grid(m, n, 64):              for tiles of rows and columns:
             with T.block("matmul"):                       for k in range(64):
-                ...                                →          tile = fma(a_panels, b_panels, tile)
+                ...                                →          tile = fma(A, b_panels, tile)
                 C[i, j] = C[i, j] + A[i, k] * B[k, j]     C[...] = tile
         for i, j in T.grid(m, n):                     for i, j in T.grid(m, n // 8):
             D[i, j] = T.tanh(C[i, j])                     D[i, T.Ramp(j * 8, 1, 8)] = T.tanh(...)

@@ -1,10 +1,10 @@
 """Products of matrices: tiles that stay in registers, over panels that lie as they are read.
 
 A tile of the result has some rows and two vectors of columns. It is kept in registers.
-Each step adds the outer product of a column of A and a row of B. Both are copied before: A into
-panels of as many rows as a tile has, B into panels of as many columns. Behind their edges are
-zeros. A block of A stays in the second cache, a panel of B in the first. Tiles at the edges of the
-result are computed whole, and copied as far as they reach.
+Each step adds the outer product of a column of A and a row of B. A is read where it lies, one
+element of each row at a time. B is copied before, into panels of as many columns as a tile has.
+Behind its edge are zeros. A block of A stays in the second cache, a panel of B in the first. Tiles
+at the edges of the result are computed whole, and copied as far as they reach.
 
 Each element is the sum of fused products in the order of the axis, in blocks of `DEPTH` steps. The
 bound of its error is that of the plain sum: the sum of the products' sizes, times the number of
@@ -44,7 +44,7 @@ from .processor import Processor
 
 __all__ = ["Product", "packing_loops", "tiled_loops"]
 
-# Steps of the inner axis, rows of A and columns of B that are copied at a time.
+# Steps of the inner axis, rows of A and columns of B that are a block.
 DEPTH, ROWS, COLUMNS = 1024, 96, 2048
 # Rows of a tile.
 MOST_ROWS = 8
@@ -144,7 +144,6 @@ class _TiledLoops:
         self.columns = _blocks(self.n, COLUMNS, tile.columns)
         self.steps = _blocks(self.k, DEPTH, 1)
         depth = self.depth = self.steps.units
-        self.packed_a = self._memory("a_panels", self.rows.units, depth, tile.rows)
         self.is_packed = panels is not None
         own = self._memory("b_panels", self.columns.units, depth, tile.columns)
         self.packed_b = panels or own
@@ -161,7 +160,7 @@ class _TiledLoops:
 
     def all_blocks(self) -> Stmt:
         loops = loop_or_once("jc", self.columns.blocks, self.column_block)
-        own = [self.packed_a]
+        own = []
         if not self.is_packed:
             own.append(self.packed_b)
         if not (self.is_whole and self.is_put_once):
@@ -187,11 +186,11 @@ class _TiledLoops:
             panel = jc * self.columns.units + jp if self.is_packed else jp
 
             def one(i: PrimExpr, ip: PrimExpr) -> Stmt:
-                return self.one_tile(pc, i, ip, j, panel)
+                return self.one_tile(pc, i, j, panel)
 
             return self.units_of(self.rows, ic, "i", one)
 
-        return in_row(self.pack_a(pc, ic), self.units_of(self.columns, jc, "j", tiles))
+        return self.units_of(self.columns, jc, "j", tiles)
 
     def units_of(
         self,
@@ -218,25 +217,6 @@ class _TiledLoops:
         return loop("p", Min(number(self.depth), self.k - pc * self.depth), body)
 
     # ------------------------------------------------------------ panels
-
-    def pack_a(self, pc: PrimExpr, ic: PrimExpr) -> Stmt:
-        def panel(i: PrimExpr, ip: PrimExpr) -> Stmt:
-            def one(r: PrimExpr) -> Stmt:
-                def copied(p: PrimExpr) -> Stmt:
-                    loaded = self.of_a(i + r, pc * self.depth + p)
-                    return BufferStore(self.packed_a, loaded, (ip, p, r))
-
-                def cleared(p: PrimExpr) -> Stmt:
-                    return BufferStore(self.packed_a, const(0.0, self.dtype), (ip, p, r))
-
-                copy = self.steps_of(pc, copied)
-                if self.rows.whole:
-                    return copy
-                return IfThenElse(i + r < self.m, copy, self.steps_of(pc, cleared))
-
-            return loop("r", self.tile.rows, one)
-
-        return self.units_of(self.rows, ic, "i", panel)
 
     def pack_b(self, jc: PrimExpr, pc: PrimExpr) -> Stmt:
         def panel(j: PrimExpr, jp: PrimExpr) -> Stmt:
@@ -303,7 +283,7 @@ class _TiledLoops:
 
     # ------------------------------------------------------------ tiles
 
-    def one_tile(self, pc: PrimExpr, i: PrimExpr, ip: PrimExpr, j: PrimExpr, jp: PrimExpr) -> Stmt:
+    def one_tile(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr, jp: PrimExpr) -> Stmt:
         zero = Broadcast(const(0.0, self.dtype), self.tile.lanes)
 
         def clear(r: PrimExpr, at: Ramp) -> Stmt:
@@ -317,7 +297,10 @@ class _TiledLoops:
             to = (*self.product.lead_c, i + r, at.replace(base=j + at.base))
             return BufferStore(self.product.c, BufferLoad(self.acc, (r, at)), to)
 
-        sums = [self.each_vector(clear), self.steps_of(pc, lambda p: self.step(p, pc, ip, jp))]
+        products = self.over_rows(
+            i, lambda rows: self.steps_of(pc, lambda p: self.step(p, pc, rows, jp))
+        )
+        sums = [self.each_vector(clear), products]
         if self.is_whole and self.is_put_once:
             return with_memory(self.acc, in_row(*sums, self.each_vector(put)))
         body = in_row(*sums, self.each_vector(spill), self.put(pc, i, j))
@@ -333,21 +316,32 @@ class _TiledLoops:
 
         return loop("r", self.tile.rows, of_row, unroll=True)
 
-    def step(self, p: PrimExpr, pc: PrimExpr, ip: PrimExpr, jp: PrimExpr) -> Stmt:
+    def over_rows(self, i: PrimExpr, body: Callable[[list[PrimExpr]], Stmt]) -> Stmt:
+        """A statement that is told the rows of A for a tile: the last for all behind the edge."""
+        rows = [i + r for r in range(self.tile.rows)]
+        if self.rows.whole:
+            return body(rows)
+        names = [Var.make(f"i{r}", row.dtype) for r, row in enumerate(rows)]
+        made = body([*names])
+        for name, row in reversed([*zip(names, rows, strict=True)]):
+            made = LetStmt(name, Min(row, self.m - 1), made)
+        return made
+
+    def step(self, p: PrimExpr, pc: PrimExpr, rows: list[PrimExpr], jp: PrimExpr) -> Stmt:
         """The outer product of a column of A and a row of B, added to the tile."""
         halves = [Var.make(f"b{h}", self.vector) for h in range(2)]
         places = [self._lanes_from(number(h * self.tile.lanes)) for h in range(2)]
 
-        def added(r: PrimExpr) -> Stmt:
+        def added(r: int, row: PrimExpr) -> Stmt:
             a = Var.make("a", self.vector)
-            sums = [
-                BufferStore(self.acc, fused(a, half, BufferLoad(self.acc, (r, at))), (r, at))
-                for half, at in zip(halves, places, strict=True)
-            ]
-            value = Broadcast(BufferLoad(self.packed_a, (ip, p, r)), self.tile.lanes)
+            sums = []
+            for half, at in zip(halves, places, strict=True):
+                to = number(r), at
+                sums.append(BufferStore(self.acc, fused(a, half, BufferLoad(self.acc, to)), to))
+            value = Broadcast(self.of_a(row, pc * self.depth + p), self.tile.lanes)
             return LetStmt(a, value, in_row(*sums))
 
-        made = loop("r", self.tile.rows, added, unroll=True)
+        made = in_row(*(added(r, row) for r, row in enumerate(rows)))
         q = pc * self.depth + p if self.is_packed else p
         for half, at in zip(reversed(halves), reversed(places), strict=True):
             made = LetStmt(half, BufferLoad(self.packed_b, (jp, q, at)), made)
