@@ -36,6 +36,7 @@ from relaxscript.ir.tir import (
 from relaxscript.op.results import NEW
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
+from relaxscript.semantics.write_sets import written_params
 from relaxscript.tir_builder import Opener, TIRBuilder
 
 from .body_template import BodyTemplate, body_template
@@ -133,7 +134,7 @@ class JoinedFunctions:
                 builder.alloc_buffer(buffer)
             _add(builder, body)
         builder.has_blocks |= any(template.has_blocks for template in templates)
-        if all(template.is_noalias for template in templates):
+        if all(template.is_noalias for template in templates) or _are_apart(flow):
             builder.func_attr({"tir.noalias": True})
         if any(template.vector_math for template in templates):
             builder.func_attr({VECTOR_MATH: True})
@@ -179,6 +180,18 @@ def _add(builder: TIRBuilder, body: Stmt) -> None:
 
 def _opener(outer: Stmt) -> Opener:
     return lambda inner: outer.replace(body=inner)
+
+
+def _are_apart(flow: _Flow) -> bool:
+    """True if all that is written is new: tensors that are given may be the same then."""
+    for call, _ in flow.calls:
+        if any(index != NEW for index in call.indices):
+            return False
+        func, results = call.signature.func, tensors_of(call.result) or ()
+        buffers = [i for i, param in enumerate(func.params) if param in func.buffer_map]
+        if not written_params(func) <= {*buffers[len(buffers) - len(results) :]}:
+            return False
+    return True
 
 
 class _UniqueNames:

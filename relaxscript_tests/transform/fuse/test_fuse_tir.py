@@ -61,6 +61,7 @@ class M:
     def fused_twice_twice(
         x: T.Buffer(("n",), "float32"), b_intermediate_1: T.Buffer(("n",), "float32")
     ):
+        T.func_attr({"tir.noalias": True})
         n = T.int64()
         b_intermediate = T.alloc_buffer((n,))
         for i in range(n):
@@ -82,6 +83,14 @@ class M:
         return y
 """),
     )
+
+
+def test_a_function_that_writes_into_what_it_is_given_does_not_promise_different_memory():
+    made = fuse(CHAINED_TWICE.replace("b[vi] = a[vi] * T.float32(2)", "a[vi] = T.float32(1)\n"
+                "                b[vi] = a[vi] * T.float32(2)"))  # fmt: skip
+    prim_funcs = [f for f in made.functions.values() if isinstance(f, PrimFunc)]
+    assert prim_funcs
+    assert all("tir.noalias" not in (f.attrs or {}) for f in prim_funcs)
 
 
 def exps(*attributes: str) -> str:
@@ -262,6 +271,7 @@ def test_a_call_that_writes_into_an_argument_stays_one():
 """
     made = fuse(script)
     assert "R.call_tir_inplace(" in made["main"].script()
+    assert all("tir.noalias" not in (f.attrs or {}) for f in made.functions.values())
     assert "inplace_indices=[1]" in made["main"].script()
     before = module(script)
     check_same_results(made, before, np.arange(8, dtype="float32"))
