@@ -93,6 +93,8 @@ class _Inliner:
         self.place = place
         # For each nest before it the elements that are asked for, and the variables for these.
         self.asked: dict[int, dict[tuple[object, ...], tuple[Var, tuple[PrimExpr, ...]]]] = {}
+        # What stands for variables of narrower loops, and what it is as an index.
+        self.narrowed: dict[PrimExpr, PrimExpr] = {}
 
     def value(self) -> InlinedNest | None:
         nest = self.nests[self.place]
@@ -105,7 +107,7 @@ class _Inliner:
                 if not self._is_cheap(producer, indices) or not self._is_inside(buffer, indices):
                     return None
                 pairs = zip(producer.loops, indices, strict=True)
-                given = {loop.var: cast(index, loop.var.dtype) for loop, index in pairs}
+                given = {loop.var: self._as_index(index, loop.var) for loop, index in pairs}
                 lets.append((var, self._with_variables(producer.store.value, place, given)))
         store = nest.store.replace(value=result)
         return InlinedNest(nest._replace(store=store), tuple(reversed(lets)))
@@ -124,16 +126,25 @@ class _Inliner:
                 return known.get(node)
             if not isinstance(node, BufferLoad) or node.predicate is not None:
                 return None
+            indices = tuple([self.narrowed.get(index, index) for index in node.indices])
             earlier = self.producers.get(node.buffer, place)
-            if earlier >= place or any(i.dtype.lanes > 1 for i in node.indices):
-                return None
+            if earlier >= place or any(i.dtype.lanes > 1 for i in indices):
+                same = all(new is old for new, old in zip(indices, node.indices))
+                return None if same else node.replace(indices=indices)
             asked = self.asked.setdefault(earlier, {})
-            key = tuple(_key(index) for index in node.indices)
+            key = tuple(_key(index) for index in indices)
             if key not in asked:
-                asked[key] = Var.make(node.buffer.name, node.dtype), node.indices
+                asked[key] = Var.make(node.buffer.name, node.dtype), indices
             return asked[key][0]
 
         return rewrite_tir(e, step)
+
+    def _as_index(self, index: PrimExpr, var: Var) -> PrimExpr:
+        """The value of the variable of a loop where it is this index."""
+        made = cast(index, var.dtype)
+        if made is not index:
+            self.narrowed[made] = index
+        return made
 
     def _is_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...]) -> bool:
         """True if an element of a buffer is surely one: each index goes through its axis."""

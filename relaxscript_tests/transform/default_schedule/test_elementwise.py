@@ -298,3 +298,23 @@ for i, j in T.grid(n, T.int64(3)):
         b = np.empty_like(a)
         run(mod)("main", a, b)
         np.testing.assert_array_equal(b, np.maximum(a, 0) + 1)
+
+
+def test_a_loop_that_counts_in_int32_between_others_is_no_hindrance():
+    kept = "t, u = T.alloc_buffer((n, 12)), T.alloc_buffer((n, 12))"
+    nests = """
+for i, j in T.grid(n, T.int64(12)):
+    t[i, j] = T.exp(A[i, j])
+for i in range(n):
+    for j in range(12):
+        u[i, j] = t[i, j] * T.float32(2)
+for i, j in T.grid(n, T.int64(12)):
+    B[i, j] = u[i, j] + t[i, j]
+"""
+    narrow = function(MATRICES, f"n = T.int64()\n{kept}{nests}")
+    wide = function(
+        MATRICES, f"n = T.int64()\n{kept}{nests}".replace("range(12)", "range(T.int64(12))")
+    )
+    made = elementwise(narrow, EIGHT)
+    assert made is not None
+    assert_structural_equal(made, elementwise(wide, EIGHT))
