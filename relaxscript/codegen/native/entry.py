@@ -315,10 +315,16 @@ class _EntryWriter:
         if isinstance(size, Value):
             large = asm.compare("fcmp ogt", size, Value("double", f"{GRAIN:.1f}"))
         self.declare("relaxscript_unlock", "ptr", "i1")
-        self.declare("relaxscript_lock", "void", "ptr")
+        self.declare("relaxscript_lock", "i1", "ptr")
         thread = asm.value("ptr", f"call ptr @relaxscript_unlock({large})")
         status = asm.value("i32", text)
-        asm.do(f"call void @relaxscript_lock({thread})")
+        raised = asm.value("i1", f"call i1 @relaxscript_lock({thread})")
+        stop, ahead = asm.name(), asm.name()
+        asm.branch(raised, stop, ahead)
+        asm.begin(stop)
+        self.drop()
+        asm.do("ret ptr null")
+        asm.begin(ahead)
         self.explain(status)
 
     def effort(self, call: PlannedCall, values: Mapping[prim.Var, Value]) -> float | Value:

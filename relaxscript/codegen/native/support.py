@@ -6,7 +6,8 @@
     ptr relaxscript_view(ptr dtype, i32 ndim, ptr dims, ptr data, ptr base)      a view of `base`
     i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
     i1 relaxscript_take(ptr args, i64 count, ptr names, ptr table, ptr data, ptr sizes)
-    ptr relaxscript_unlock(i1 wanted) · void relaxscript_lock(ptr thread)    Python's lock
+    ptr relaxscript_unlock(i1 wanted) · i1 relaxscript_lock(ptr thread)    Python's lock; true where
+                                                              the handler of a signal raised
 
 The first three give a new reference, or null where an exception is raised. Large results are in
 blocks that are used again: `runtime/result_blocks.py`.
@@ -30,7 +31,7 @@ __all__ = [
 IS_CONSTANT, IS_NEW, IS_KNOWN = range(3)
 # The functions of Python's C API that entries call.
 PYTHON_FUNCTIONS = (
-    "PyDict_New", "PyDict_SetItem", "PyErr_Clear", "PyErr_ExceptionMatches",
+    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear", "PyErr_ExceptionMatches",
     "PyEval_RestoreThread", "PyEval_SaveThread",
     "PyObject_Call", "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem",
     "PyTuple_Size", "Py_DecRef", "Py_IncRef",
@@ -272,6 +273,7 @@ fail:
 _ARGUMENTS = f"""\
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
+declare i32 @PyErr_CheckSignals()
 
 define ptr @relaxscript_unlock(i1 %wanted) nounwind {{
   br i1 %wanted, label %save, label %keep
@@ -282,14 +284,16 @@ keep:
   ret ptr null
 }}
 
-define void @relaxscript_lock(ptr %thread) nounwind {{
+define i1 @relaxscript_lock(ptr %thread) nounwind {{
   %kept = icmp eq ptr %thread, null
   br i1 %kept, label %end, label %restore
-restore:
+restore: ; a signal that came meanwhile is handled here: many calls may follow without any Python
   call void @PyEval_RestoreThread(ptr %thread)
-  br label %end
+  %raised = call i32 @PyErr_CheckSignals()
+  %stop = icmp ne i32 %raised, 0
+  ret i1 %stop
 end:
-  ret void
+  ret i1 false
 }}
 
 define i1 @relaxscript_take(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -119,3 +121,40 @@ def test_sizes_decide_when_they_are_known_in_the_call_only() -> None:
     large, small = np.ones(1_000_000, "float32"), np.ones(100, "float32")
     assert runs_beside(lambda: main(large), 1000)
     assert not runs_beside(lambda: main(small), 100)
+
+
+class Enough(Exception):
+    """What a handler raises."""
+
+
+CHAIN = SYMBOLIC.replace(
+    'y = R.call_tir(Model.copy, (x,), out_sinfo=R.Tensor((n,), "float32"))',
+    "\n        ".join(
+        f'{new} = R.call_tir(Model.copy, ({old},), out_sinfo=R.Tensor((n,), "float32"))'
+        for old, new in [("x", "a"), ("a", "b"), ("b", "y")]
+    ),
+)
+
+
+def test_what_the_handler_of_a_signal_raises_ends_a_row_of_kernels() -> None:
+    main, large = model(CHAIN).main, np.ones(1_000_000, "float32")
+    assert is_native(main)
+    count = sys.getrefcount(large)
+
+    def handler(number: int, frame: Any) -> None:
+        raise Enough
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    main_thread = threading.get_ident()
+    sender = threading.Thread(target=lambda: signal.pthread_kill(main_thread, signal.SIGUSR1))
+    try:
+        with pytest.raises(Enough):  # noqa: PT012
+            sender.start()
+            while True:
+                main(large)
+    finally:
+        sender.join()
+        signal.signal(signal.SIGUSR1, before)
+    gc.collect()
+    assert sys.getrefcount(large) == count
+    assert np.array_equal(main(large), large)
