@@ -12,6 +12,7 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.errors import VMError
+from relaxscript.frontend import nn
 from relaxscript.ir.instrument import PassInstrument
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime import ExecBuilder, Executable
@@ -299,6 +300,29 @@ def test_a_program_that_was_written_by_hand_has_a_profile_of_times():
         builder.emit_ret(builder.r(1))
     (row,) = rx.VirtualMachine(builder.get()).profile("main", np.ones(3)).rows
     assert (row.name, row.count, row.flops) == ("vm.builtin.copy", 1, None)
+
+
+class Net(nn.Module):
+    """A model of which only bindings have places."""
+
+    def forward(self, x: nn.Tensor) -> nn.Tensor:
+        y = nn.op.exp(x)
+        z = nn.op.softmax(y)
+        w = nn.op.matmul(z, z)
+        v = nn.op.exp(w)
+        return nn.op.softmax(v)
+
+
+def test_every_line_of_a_module_of_nn_has_its_time():
+    mod, _ = Net().export_tvm({"forward": {"x": nn.spec.Tensor((32, 32), "float32")}})
+    model = rx.jit(mod)
+    first = Net.forward.__code__.co_firstlineno
+    lines = list(range(first + 1, first + 6))
+    explained = {span.line for row in model.explain().kernels for span in row.spans}
+    assert sorted(explained) == lines
+    report = model.profile("forward", np.ones((32, 32), "float32"))
+    timed = [line.place.line for line in report.lines if line.seconds]
+    assert timed == lines
 
 
 # ---------------------------------------------------------------- where programs come from

@@ -75,9 +75,10 @@ class FusedFunctions:
 
 def _place_of(group: Sequence[Member]) -> Span | None:
     """The places of all that a group computes; it stands where its last value does, if anywhere."""
-    spans = [binding.value.span for binding, _ in group]
+    spans = [binding.value.span or binding.span for binding, _ in group]
     known = [span for span in spans if span is not None]
-    return SequentialSpan(known) if spans[-1] is not None and len(known) > 1 else spans[-1]
+    is_several = spans[-1] is not None and len(known) > 1
+    return SequentialSpan(known) if is_several else group[-1][0].value.span
 
 
 class _GroupKey:

@@ -151,6 +151,7 @@ class _Outliner:
                 if call is None or not self._takes(call):
                     return False
                 row.add(var, value, call)
+                row.spans.append(value.span or binding.span)
             case _:
                 return False
         row.bindings.append(binding)
@@ -257,7 +258,6 @@ class _Row:
         self.calls.append(call)
         self.given.append(found)
         self.results.append(results)
-        self.spans.append(value.span)
         if isinstance(call.result, TensorStructInfo):
             self.names[var] = results[0]
         else:
