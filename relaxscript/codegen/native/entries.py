@@ -119,7 +119,7 @@ def _plans(module: IRModule, kernels: Mapping[str, Any]) -> Iterator[EntryPlan]:
     for name, kernel in () if relax_functions else kernels.items():
         prim_func = module[name]
         if isinstance(prim_func, tir.PrimFunc) and (symbol := symbol_of(prim_func)):
-            plan = prim_func_plan(symbol, prim_func, kernel)
+            plan = prim_func_plan(symbol, prim_func, kernel, module)
             if plan is not None:
                 yield plan
 

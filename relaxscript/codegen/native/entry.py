@@ -45,7 +45,6 @@ from .plan import (
     written_tensors,
 )
 from .support import IS_CONSTANT, IS_KNOWN, IS_NEW
-from .work import Rounds, rounds_of
 
 __all__ = ["Unwritable", "write_entry"]
 
@@ -99,7 +98,6 @@ class _EntryWriter:
         self.alive: list[Made] = []
         self.stack: list[_Room] = []
         self.efforts: list[float | Value] = []  # of the calls
-        self.rounds: dict[int, list[Rounds] | None] = {}  # of kernels, by their identity
 
     # ------------------------------------------------------------ the whole
 
@@ -329,11 +327,7 @@ class _EntryWriter:
 
     def effort(self, call: PlannedCall, values: Mapping[prim.Var, Value]) -> float | Value:
         """The work of a kernel, in bytes that it goes through; a double where it is not known."""
-        kernel = call.kernel
-        if id(kernel) not in self.rounds:
-            self.rounds[id(kernel)] = rounds_of(kernel.func)
-        rounds = self.rounds[id(kernel)]
-        if rounds is None:
+        if call.rounds is None:
             return math.inf
         parts = [
             (self.plan.facts(tensor).dtype.itemsize, self.shapes[tensor])
@@ -341,7 +335,7 @@ class _EntryWriter:
         ]
         guesses = Integers(self.asm)  # whose doubts nobody needs to settle
         try:
-            for times, extents in rounds:
+            for times, extents in call.rounds:
                 known = [guesses.integer(e, with_zeros(values, e)) for e in extents]
                 parts.append((ROUND * times, known))
         except Unwritable:

@@ -35,6 +35,8 @@ from relaxscript.semantics.fill_sets import filled_params
 from relaxscript.semantics.make_closure import captured_count
 from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
+from .work import Rounds, rounds_of
+
 __all__ = [
     "ArrayFacts",
     "EntryPlan",
@@ -107,11 +109,13 @@ class PlannedCall:
     """A call of a kernel on operands, in the order of its parameters.
 
     It may write into those that are `written`, and writes every element of those that are `filled`.
+    Its innermost statements run so many `rounds`, None where that is not known.
     """
 
     kernel: Kernel
     operands: tuple[Tensor | Number, ...]
     filled: frozenset[Tensor | Number]
+    rounds: tuple[Rounds, ...] | None
 
     @property
     def written(self) -> frozenset[Tensor | Number]:
@@ -178,7 +182,9 @@ def entry_plan(
         return None
 
 
-def prim_func_plan(name: str, function: tir.PrimFunc, kernel: Any) -> EntryPlan | None:
+def prim_func_plan(
+    name: str, function: tir.PrimFunc, kernel: Any, module: IRModule
+) -> EntryPlan | None:
     """The plan of a function that hands its arguments to a kernel as they are."""
     if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
         return None
@@ -187,7 +193,8 @@ def prim_func_plan(name: str, function: tir.PrimFunc, kernel: Any) -> EntryPlan 
     operands = tuple(map(Given, range(len(buffers))))
     if len(params) < len(buffers):
         return None
-    call = PlannedCall(kernel, operands, frozenset())
+    rounds = rounds_of(function, module)
+    call = PlannedCall(kernel, operands, frozenset(), None if rounds is None else tuple(rounds))
     plan = EntryPlan(name, params, (), (), (), (call,), ())
     try:
         _require_fitting(plan, call)
@@ -212,6 +219,7 @@ class _PlanReader:
         self.taken: list[_Storage] = []
         self.views: list[tuple[Tensor, ArrayFacts]] = []
         self.calls: list[PlannedCall] = []
+        self.known_rounds: dict[str, tuple[Rounds, ...] | None] = {}
 
     def read(self, name: str) -> EntryPlan:
         body = self.function.body
@@ -382,8 +390,18 @@ class _PlanReader:
             raise _Unplanned
         filled = filled_params(function, self.module) & kernel.signature.written
         whole = frozenset(o for i, o in enumerate(operands) if i in filled)
-        self.calls.append(PlannedCall(kernel, operands, whole))
+        self.calls.append(PlannedCall(kernel, operands, whole, self.rounds(callee, function)))
         return ()
+
+    def rounds(
+        self, callee: relax.GlobalVar, function: tir.PrimFunc
+    ) -> tuple[Rounds, ...] | None:  # fmt: skip
+        """The work of a kernel, which is counted once."""
+        name = callee.name_hint
+        if name not in self.known_rounds:
+            found = rounds_of(function, self.module)
+            self.known_rounds[name] = None if found is None else tuple(found)
+        return self.known_rounds[name]
 
     def returned(self, value: Any) -> Returned:
         if isinstance(value, list):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relaxscript as rx
 from relaxscript.codegen.native.work import rounds_of
 from relaxscript.script import from_source
 from relaxscript_tests.codegen.native.calls import is_native, model
@@ -47,9 +48,43 @@ BODIES = {
 def test_the_rounds_of_loops_are_counted(body: str, expected: list[str] | None) -> None:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     func: Any = from_source(f"@T.prim_func\ndef f({PARAMS}):\n    n = T.int64()\n{lines}")
-    rounds = rounds_of(func)
+    rounds = rounds_of(func, rx.IRModule({}))
     found = rounds and ["*".join([str(r.times), *map(str, r.extents)]) for r in rounds]
     assert found == expected
+
+
+CALLING = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def copy(x: T.Buffer(("k", "l"), "float32"), y: T.Buffer(("k", "l"), "float32")):
+        k = T.int64()
+        l = T.int64()
+        for i, j in T.grid(k, l):
+            y[i, j] = x[i, j]
+
+    @T.prim_func
+    def f(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        with T.block("root"):
+            T.reads(x[0:n, 0:4])
+            T.writes(y[0:n, 0:4])
+            t = T.alloc_buffer((n, 4))
+            Module.copy(x.data, t.data)
+            for i in range(3):
+                Module.copy(t.data, y.data)
+"""
+
+
+def test_the_rounds_of_functions_that_are_called_count_in_the_sizes_of_who_calls() -> None:
+    module = from_source(CALLING)
+    rounds = rounds_of(module["f"], module)
+    assert rounds is not None
+    assert [(r.times, list(map(str, r.extents))) for r in rounds] == [(16, ["n"])]
+
+
+def test_the_rounds_of_functions_that_are_nowhere_are_not_known() -> None:
+    assert rounds_of(from_source(CALLING)["f"], rx.IRModule({})) is None
 
 
 def runs_beside(call: Callable[[], Any], times: int) -> bool:
