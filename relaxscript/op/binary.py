@@ -12,6 +12,7 @@ import numpy as np
 
 from relaxscript.opdef.families import compute_elements, elementwise
 from relaxscript.opdef.tensor_expressions import te
+from relaxscript.opdef.traits import Trait
 
 from .gradients import R, constant, of_elements
 from .pieces import apply_elementwise
@@ -65,7 +66,7 @@ floor_divide = elementwise("floor_divide", "number",  _floor_divide,   "The quot
 mod          = elementwise("mod",          "number",  np.fmod,         "The remainder of the division rounded towards zero; its sign is that of `x1`, as in C.", te=lambda a, b: te.element.mod(a, b), grad=of_elements(lambda g, a, b, y: (g, -g * R.trunc(a / b))))
 floor_mod    = elementwise("floor_mod",    "number",  np.remainder,    "The remainder of the division rounded down, Python's `x1 % x2`; its sign is that of `x2`.", "%", te=lambda a, b: te.element.floor_mod(a, b), grad=of_elements(lambda g, a, b, y: (g, -g * R.floor(a / b))))
 power        = elementwise("power",        "number",  _power,          "`x1` to the power of `x2`; a negative power of an integer is rounded towards zero.", "**", te=lambda a, b: te.element.power(a, b), ulp=4, grad=of_elements(lambda g, a, b, y: (g * b * a ** (b - 1.0), g * y * R.log(a))))
-atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angle of the point `(x2, x1)`, in radians from -pi to pi.", te=lambda a, b: te.element.atan2(a, b), ulp=4, grad=of_elements(lambda g, a, b, y: (g * b / (R.square(a) + R.square(b)), -g * a / (R.square(a) + R.square(b)))))
+atan2        = elementwise("atan2",        "float",   np.arctan2,      "The angle of the point `(x2, x1)`, in radians from -pi to pi.", te=lambda a, b: te.element.atan2(a, b), ulp=4, traits=frozenset({Trait.NUMPY_IS_FASTER}), grad=of_elements(lambda g, a, b, y: (g * b / (R.square(a) + R.square(b)), -g * a / (R.square(a) + R.square(b)))))
 log_add_exp  = elementwise("log_add_exp",  "float",   _log_add_exp,    "`log(exp(x1) + exp(x2))`, without overflow.", grad=of_elements(lambda g, a, b, y: (g * R.exp(a - y), g * R.exp(b - y))))
 maximum      = elementwise("maximum",      "any",     np.maximum,      "The larger of `x1` and `x2`; NaN where either is.", te=lambda a, b: te.element.maximum(a, b), grad=of_elements(lambda g, a, b, y: (R.where(R.less(a, b), 0.0, g), R.where(R.less(a, b), g, 0.0))))
 minimum      = elementwise("minimum",      "any",     np.minimum,      "The smaller of `x1` and `x2`; NaN where either is.", te=lambda a, b: te.element.minimum(a, b), grad=of_elements(lambda g, a, b, y: (R.where(R.greater(a, b), 0.0, g), R.where(R.greater(a, b), g, 0.0))))

@@ -33,6 +33,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import te, topi
+from relaxscript.opdef.traits import Trait
 
 from .gradients import (
     R,
@@ -321,7 +322,7 @@ def _depth(
     return last.value
 
 
-@op(alike=("data", "updates"))
+@op(alike=("data", "updates"), traits={Trait.NUMPY_IS_FASTER})
 def scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "update") -> Tensor:
     """`data` with the parts `updates` at the places that the last axis of `indices` holds.
 

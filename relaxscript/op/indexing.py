@@ -34,6 +34,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import topi
+from relaxscript.opdef.traits import Trait
 
 from .gradients import R, number_elements, undo_broadcast
 from .numeric import places_along
@@ -99,7 +100,7 @@ def _index_dims(
     return (*places, *dims[len(indices) :]), -1
 
 
-@op(alike=("data", "values"))
+@op(alike=("data", "values"), traits={Trait.NUMPY_IS_FASTER})
 def index_put(data: Tensor, indices: Tensors, values: Tensor, accumulate: bool = False) -> Tensor:
     """`data` with `values` at `indices`, which hold the places along its first axes.
 

@@ -37,6 +37,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import te, topi
+from relaxscript.opdef.traits import Trait
 
 from .gradients import R, known_dims, known_rank, length_of, undo_broadcast
 
@@ -171,7 +172,7 @@ def _place(x: Any, axis: int | None, keepdims: bool, function: Callable[..., Any
     return np.full(kept, -1, np.int64)
 
 
-@op()
+@op(traits={Trait.NUMPY_IS_FASTER})
 def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the largest element along `axis`, counted from 0; int64.
 
@@ -182,7 +183,7 @@ def argmax(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor
     return result
 
 
-@op()
+@op(traits={Trait.NUMPY_IS_FASTER})
 def argmin(x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along `axis`, counted from 0; int64.
 

@@ -27,6 +27,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import topi
+from relaxscript.opdef.traits import Trait
 
 from .gradients import R
 from .ordering import ordered_like
@@ -44,7 +45,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
     return last - np.flip(np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
 
 
-@op()
+@op(traits={Trait.NUMPY_IS_FASTER})
 def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     """The elements along `axis` in ascending order, or in descending order."""
     sorted_: Tensor = np.take_along_axis(x, _order(x, axis, descending), axis)
@@ -75,7 +76,7 @@ def _(context: GradientContext, x: Expr, axis: int, descending: bool) -> Gradien
     return (R.scatter_elements(R.zeros_like(x), order, context.grad, axis),)
 
 
-@op()
+@op(traits={Trait.NUMPY_IS_FASTER})
 def argsort(
     data: Tensor,
     axis: int = -1,
@@ -106,7 +107,7 @@ def _(context: ComputeContext, data: Any, axis: int, descending: bool, dtype: Da
     return topi.argsort(data, None, axis, not descending, str(dtype))
 
 
-@op()
+@op(traits={Trait.NUMPY_IS_FASTER})
 def topk(
     data: Tensor,
     k: int = 1,

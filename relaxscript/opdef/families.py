@@ -93,13 +93,14 @@ def _differentiate(operator: Operator, accepts: str, grad: _Meaning | None) -> N
 def elementwise(
     name: str, accepts: str, meaning: _Meaning, doc: str, symbol: str | None = None,
     te: _Meaning | None = None, ulp: float = 0, grad: _Meaning | None = None,
+    traits: frozenset[Trait] = frozenset(),
 ) -> Operator:  # fmt: skip
     """An operator on two tensors of one dtype, broadcast to each other, or on two scalars.
 
     `accepts` says which dtypes: any, number, float, bits, integer or bool.
     """
     operands = [_operand("x1", "scalar"), _operand("x2", "scalar")]
-    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
+    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS | traits)
     operator.infer_rule(binary_rule(accepts))
     operator.layout_rule(follow)
     compute_elements(operator, te, ulp)
@@ -228,10 +229,11 @@ def unary(
     te: _Meaning | None = None,
     ulp: float = 0,
     grad: _Meaning | None = None,
+    traits: frozenset[Trait] = frozenset(),
 ) -> Operator:
     """An operator on each element of one tensor; `result` is its dtype where that is fixed."""
     operands = [_operand(operand, "tensor")]
-    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS)
+    operator = _operator(name, meaning, doc, operands, symbol=symbol, traits=_FOLLOWS | traits)
     operator.infer_rule(unary_rule(accepts, result, operand))
     operator.layout_rule(follow)
     compute_elements(operator, te, ulp)

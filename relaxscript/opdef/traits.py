@@ -67,6 +67,12 @@ class Trait(str, Enum):
     AS_IS = "as_is"
     """What the meaning gives is the value, untouched: it is not made a new array."""
 
+    NUMPY_IS_FASTER = "numpy_is_faster"
+    """On large tensors its meaning in numpy takes less time than its loops do as native code."""
+
+    NUMPY_IS_FASTER_IN_FLOAT64 = "numpy_is_faster_in_float64"
+    """So it is for results of float64: there are vectors of float32 only for what it computes."""
+
 
 def read_traits(operator: str, traits: Iterable[str]) -> frozenset[Trait]:
     """The traits of an operator, each a `Trait` or its name; an unknown one is refused."""

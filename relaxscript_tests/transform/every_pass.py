@@ -395,9 +395,16 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "DeadCodeElimination": [
         Case("of_main", lambda mod, inputs: transform.DeadCodeElimination(["main"])),
+        Case(
+            "with_failures", lambda mod, inputs: transform.DeadCodeElimination(keep_failures=True)
+        ),
     ],
     "DecomposeOpsForInference": [
         Case("of_main", lambda mod, inputs: transform.DecomposeOpsForInference("main")),
+        Case(
+            "but_training",
+            lambda mod, inputs: transform.DecomposeOpsForInference(keep_training=True),
+        ),
     ],
     "DecomposeOpsForTraining": [
         Case("of_main", lambda mod, inputs: transform.DecomposeOpsForTraining("main")),
@@ -428,7 +435,13 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
-    "LegalizeOps": [Case("others", lambda mod, inputs: transform.LegalizeOps(_OTHERS))],
+    "LegalizeOps": [
+        Case("others", lambda mod, inputs: transform.LegalizeOps(_OTHERS)),
+        Case(
+            "some",
+            lambda mod, inputs: transform.LegalizeOps(keep_failures=True, keep_faster=True),
+        ),
+    ],
     "MergeCompositeFunctions": [
         Case("calls", lambda mod, inputs: transform.MergeCompositeFunctions(), composites),
     ],

@@ -39,6 +39,7 @@ from relaxscript.opdef.shapes import (
     tensor_of,
 )
 from relaxscript.opdef.tensor_expressions import te, topi
+from relaxscript.opdef.traits import Trait
 
 from .convolution_gradients import by_weight, convolve
 from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_plain
@@ -88,7 +89,8 @@ def _conv_transpose(axes: int) -> Operator:
     ) -> te.Tensor:
         return _loops(context, data, weight, axes, **attributes)
 
-    operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters)
+    traits = frozenset({Trait.NUMPY_IS_FASTER})
+    operator = Operator(f"nn.conv{axes}d_transpose", meaning, parameters=parameters, traits=traits)
     operator.__doc__ = _DOC.format(_WORDS[axes])
     operator.__module__ = __name__
     register(operator)

@@ -21,6 +21,7 @@ from relaxscript.ir.relax import (
     Var,
     VarBinding,
 )
+from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.opdef.operator import REGISTRY, Operator, operator_named
 from relaxscript.opdef.traits import Trait
@@ -60,7 +61,8 @@ class LegalizeOps(ModulePass):
     where only the run shows whether its operands go together. With `enable_warning` what stays is
     named in warnings, and with `require_all` it is a mistake. With `keep_failures` an operator that
     may fail stays in a function that calls packed functions or has other effects. There it tells in
-    its own words what is wrong; elsewhere the run can be repeated for that.
+    its own words what is wrong; elsewhere the run can be repeated for that. With `keep_faster` an
+    operator stays whose meaning in numpy is faster on large tensors than its loops.
 
     `customize_legalize_map` says by the name of an operator ("relax.add") what takes the place of
     its calls. `legalize(builder, call)` gives an expression, or the call itself for one to keep.
@@ -81,6 +83,7 @@ class LegalizeOps(ModulePass):
         *,
         require_all: bool = False,
         keep_failures: bool = False,
+        keep_faster: bool = False,
     ) -> None:
         super().__init__()
         self.customize_legalize_map = dict(customize_legalize_map or {})
@@ -89,6 +92,7 @@ class LegalizeOps(ModulePass):
         self.enable_warning = enable_warning
         self.require_all = require_all
         self.keep_failures = keep_failures
+        self.keep_faster = keep_faster
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         builder = BlockBuilder(mod)
@@ -98,7 +102,7 @@ class LegalizeOps(ModulePass):
             customizer = Customizer(mod, builder, self.customize_legalize_map)
             changed = _apply(customizer, builder)
             kept = customizer.kept
-        legalizer = _Legalizer(mod, builder, kept, self.keep_failures)
+        legalizer = _Legalizer(mod, builder, kept, self.keep_failures, self.keep_faster)
         changed |= _apply(legalizer, builder)
         left = [left.diagnostic(self.require_all) for left in legalizer.left.values()]
         if left and self.require_all:
@@ -159,11 +163,13 @@ class _Legalizer(ExprMutator):
     """Writes calls of PrimFuncs; `left` has the operators that stay, by name and reason."""
 
     def __init__(
-        self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var], keep_failures: bool
-    ) -> None:
+        self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var], keep_failures: bool,
+        keep_faster: bool,
+    ) -> None:  # fmt: skip
         super().__init__(mod, builder)
         self.kept = kept
         self.keep_failures = keep_failures
+        self.keep_faster = keep_faster
         self.keeps = False  # operators of the function that may fail
         self.prim_funcs = OperatorFunctions(builder)
         self.left: dict[tuple[str, Stays], _Left] = {}
@@ -204,6 +210,8 @@ class _Legalizer(ExprMutator):
         self.keep(VarBinding.make(binding.var, legal, span=binding.span))
 
     def _legal(self, operator: Operator, call: Call) -> Call | Stays:
+        if self.keep_faster and _is_faster(operator, self.builder.struct_info(call)):
+            return Stays.SLOWER
         legal = self.prim_funcs.legalize(operator, call)
         if self.keeps and isinstance(legal, Call):
             callee = legal.args[0]
@@ -212,3 +220,11 @@ class _Legalizer(ExprMutator):
             if isinstance(made, PrimFunc) and fails_by_values(made):
                 return Stays.MAY_FAIL
         return legal
+
+
+def _is_faster(operator: Operator, result: StructInfo) -> bool:
+    """True if numpy is faster at an operator, for a result like this."""
+    if Trait.NUMPY_IS_FASTER in operator.traits:
+        return True
+    doubles = isinstance(result, TensorStructInfo) and result.dtype == "float64"
+    return doubles and Trait.NUMPY_IS_FASTER_IN_FLOAT64 in operator.traits

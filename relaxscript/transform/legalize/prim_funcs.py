@@ -65,6 +65,7 @@ class Stays(str, Enum):
     NO_COMPUTE = "it has no compute"
     UNKNOWN = "the shape or dtype of a tensor, or the value of a scalar, is not known"
     UNDECIDED = "only the run shows whether its operands go together"
+    SLOWER = "its meaning in numpy is faster than its loops"
     MAY_FAIL = "it may fail, and the run that shows it cannot be repeated"
 
 

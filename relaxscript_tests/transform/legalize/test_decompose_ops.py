@@ -288,3 +288,19 @@ class M:
     x = np.arange(6, dtype="float32")
     for dims in ([2, 3], [6, 1]):
         assert run(made, executor, x, np.array(dims)).tolist() == x.reshape(dims).tolist()
+
+
+def test_what_is_for_training_stays_where_that_is_asked_for():
+    call = "R.nn.batch_norm(x, g, g, g, g, axis=1, training={})"
+    params = 'x: R.Tensor((2, 3), "float32"), g: R.Tensor((3,), "float32")'
+    for training in (True, False):
+        mod = from_source(f"""
+@I.ir_module
+class M:
+    @R.function
+    def main({params}):
+        y = {call.format(training)}
+        return y
+""")
+        made = DecomposeOpsForInference(keep_training=True)(mod)
+        assert ("R.nn.batch_norm(" in made["main"].script()) is training

@@ -85,3 +85,54 @@ class Doubtful:
 """)
     with pytest.raises(DiagnosticError, match="only the run shows whether its operands go togeth"):
         LegalizeOps(require_all=True)(mod)
+
+
+def operators_left(mod, **options):
+    """The operators of `main` that are no calls of PrimFuncs afterwards, in their order."""
+    made = LegalizeOps(**options)(from_source(mod))
+    calls = [b.value for block in made["main"].body.blocks for b in block.bindings]
+    return [call.op.name for call in calls if call.op.name != "relax.call_tir"]
+
+
+TAKES = """
+@I.ir_module
+class M:
+    @R.function{pure}
+    def main(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+        a = R.exp(x)
+        b = R.take(a, i)
+        {call}
+        return b
+"""
+CALL = 'c = R.call_packed("test.log", b, sinfo_args=R.Tensor((2,), "float32"))'
+
+
+def test_what_may_fail_stays_in_a_function_that_cannot_be_run_again():
+    impure, pure = TAKES.format(pure="(pure=False)", call=CALL), TAKES.format(pure="", call="c = b")
+    assert operators_left(impure.replace(CALL, "")) == []
+    made = LegalizeOps(keep_failures=True)(from_source(impure))
+    assert "R.take(" in made["main"].script()
+    assert "R.exp(" not in made["main"].script()
+    made = LegalizeOps(keep_failures=True)(from_source(pure))
+    assert "R.take(" not in made["main"].script()
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "stays"),
+    [
+        ("R.sinh(x)", "float32", True), ("R.exp(x)", "float32", False),
+        ("R.exp(x)", "float64", True), ("R.sort(x)", "float32", True),
+        ("R.add(x, x)", "float64", False),
+    ],
+)  # fmt: skip
+def test_what_numpy_computes_faster_stays_where_that_is_asked_for(call, dtype, stays):
+    text = f"""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((4,), "{dtype}")):
+        y = {call}
+        return y
+"""
+    assert bool(operators_left(text, keep_faster=True)) is stays
+    assert operators_left(text) == []

@@ -190,3 +190,25 @@ def test_an_entry_function_that_is_not_there_is_named_with_the_nearest_that_is()
 def test_entry_functions_are_a_list_of_names():
     with pytest.raises(TypeError, match="`entry_functions` of `DeadCodeElimination` is a list of"):
         DeadCodeElimination("main")
+
+
+def test_calls_and_relax_functions_stay_where_failures_are_kept():
+    text = (
+        FUNCTIONS
+        + """
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.match_cast(x, R.Tensor((4,), "float32"))
+            t = (x, x)
+            R.output()
+        f = R.ExternFunc("test.missing")
+        return x
+"""
+    )
+    made = DeadCodeElimination(keep_failures=True)(from_source(text))
+    shown = made["main"].script()
+    assert all(part in shown for part in ("R.exp(", "R.match_cast(", "R.ExternFunc("))
+    assert "t = " not in shown
+    assert sorted(var.name_hint for var in made.functions) == ["helper", "main", "other", "second"]
