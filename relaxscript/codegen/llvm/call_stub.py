@@ -20,6 +20,8 @@ from relaxscript.semantics.prim_func_abi import BufferParam, PrimFuncSignature, 
 
 __all__ = ["fast_call"]
 
+# Python reads no more than 200 brackets within each other.
+_DEEPEST = 100
 _SYMBOLS = {prim.Add: "+", prim.Sub: "-", prim.Mul: "*", prim.FloorDiv: "//", prim.FloorMod: "%"}
 
 
@@ -102,9 +104,11 @@ class _StubWriter:
         self.variables[var] = name
         self.operands.append(name)
 
-    def text(self, e: prim.PrimExpr) -> str:
+    def text(self, e: prim.PrimExpr, depth: int = 0) -> str:
         """A dimension as an expression of Python."""
         match e:
+            case _ if depth > _DEEPEST:
+                raise _Unknown
             case prim.IntImm(value=value):
                 return str(value)
             case prim.Var() if e in self.variables:
@@ -114,7 +118,8 @@ class _StubWriter:
             ):
                 raise _Unknown
             case prim.Binary(a, b) if type(e) in _SYMBOLS:
-                return f"({self.text(a)} {_SYMBOLS[type(e)]} {self.text(b)})"
+                left, right = self.text(a, depth + 1), self.text(b, depth + 1)
+                return f"({left} {_SYMBOLS[type(e)]} {right})"
         raise _Unknown
 
 

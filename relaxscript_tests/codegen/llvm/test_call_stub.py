@@ -80,6 +80,18 @@ def test_signatures_without_quick_tests_go_the_slow_way(func, args):
     assert way(func, *args) == "slow"
 
 
+def test_a_dimension_too_deep_for_python_goes_the_slow_way():
+    def product(count):
+        size = N
+        for _ in range(count):
+            size = size * N
+        square = tir.Buffer("b", (size,))
+        return prim_func([A, square], store(square, const(1.0), 0))
+
+    assert way(product(20), zeros(1, 4), zeros(1)) != "slow"
+    assert way(product(300), zeros(1, 4), zeros(1)) == "slow"
+
+
 def test_small_variables_are_tested():
     small = prim_func([tir.Buffer("a", (Var("n", "int8"),))], tir.Evaluate(const(0)))
     assert way(small, zeros(127))[1] == 127
