@@ -30,6 +30,7 @@ Transform = Callable[[Any], Any]
 # What is between a statement and the scalars in it.
 _CONTAINERS = (tir.Range, tir.IterVar, tir.BufferRegion, tir.MatchBufferRegion)
 _names: dict[type[Node], tuple[str, ...]] = {}
+_readers: dict[type[Node], Callable[[Any], list[Stmt | PrimExpr]]] = {}
 
 
 def part_names(cls: type[Node]) -> tuple[str, ...]:
@@ -46,14 +47,37 @@ def part_names(cls: type[Node]) -> tuple[str, ...]:
 
 def parts_of_tir(node: Node) -> list[Stmt | PrimExpr]:
     """The statements and scalars directly in a node, in the order of its fields."""
+    read = _readers.get(node.__class__)
+    return (_reader(node.__class__) if read is None else read)(node)
+
+
+# What a field of a declared type adds to the parts of a node; nothing where it holds none.
+_ADDED = {
+    "Buffer": "",
+    "Op | GlobalVar": "",
+    "PointerType | None": "",
+    "PrimExpr": "node.{0}",
+    "PrimExpr | None": "*(() if node.{0} is None else (node.{0},))",
+    "Stmt": "node.{0}",
+    "Stmt | None": "*(() if node.{0} is None else (node.{0},))",
+    "tuple[PrimExpr, ...]": "*node.{0}",
+    "tuple[Stmt, ...]": "*node.{0}",
+}
+
+
+def _reader(cls: type[Node]) -> Callable[[Any], list[Stmt | PrimExpr]]:
+    """A function that reads the parts of the nodes of a class, made of the types of its fields."""
+    declared = {f.name: f.annotation for f in traversal_of(cls)}
+    added = [_ADDED.get(declared[n], "*_collected(node.{0})").format(n) for n in part_names(cls)]
+    source = f"lambda node: [{', '.join(filter(None, added))}]"
+    read: Callable[[Any], list[Stmt | PrimExpr]] = eval(source, {"_collected": _collected})
+    _readers[cls] = read
+    return read
+
+
+def _collected(value: Any) -> list[Stmt | PrimExpr]:
     found: list[Stmt | PrimExpr] = []
-    names = _names.get(node.__class__)
-    for name in part_names(type(node)) if names is None else names:
-        value = getattr(node, name)
-        if isinstance(value, (Stmt, PrimExpr)):
-            found.append(value)
-        elif value is not None:
-            _collect(value, found)
+    _collect(value, found)
     return found
 
 
@@ -113,15 +137,19 @@ def post_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], A
     Source: TVM `tir.stmt_functor.post_order_visit`.
     """
     seen: set[int] = set()
-    stack: list[tuple[Stmt | PrimExpr, bool]] = [(_root("post_order_visit", stmt), False)]
+    # None stands above a node whose parts have been visited.
+    stack: list[Stmt | PrimExpr | None] = [_root("post_order_visit", stmt)]
     while stack:
-        node, ready = stack.pop()
-        if ready:
-            fvisit(node)
+        node = stack.pop()
+        if node is None:
+            fvisit(stack.pop())
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack += [(part, False) for part in reversed(parts_of_tir(node))]
+            parts = parts_of_tir(node)
+            if not parts:
+                fvisit(node)
+            else:
+                stack += (node, None, *parts[::-1])
 
 
 def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], Any]) -> None:
@@ -140,7 +168,7 @@ def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], An
         # As in TVM, nothing returned is no reason to stop.
         goes_on = fvisit(node)
         if goes_on is None or goes_on:
-            stack += reversed(parts_of_tir(node))
+            stack += parts_of_tir(node)[::-1]
 
 
 def rewrite_tir(root: Part, step: Callable[[Stmt | PrimExpr], Stmt | PrimExpr | None]) -> Part:
@@ -153,7 +181,11 @@ def rewrite_tir(root: Part, step: Callable[[Stmt | PrimExpr], Stmt | PrimExpr | 
     post_order_visit(root, parts.append)  # type: ignore[arg-type]
     done: dict[int, Any] = {}
     for node in parts:
-        made = rebuild_tir(node, lambda part: done[id(part)])
+        made = node
+        for part in parts_of_tir(node):
+            if done[id(part)] is not part:
+                made = rebuild_tir(node, lambda part: done[id(part)])
+                break
         replacement = step(made)
         done[id(node)] = made if replacement is None else replacement
     return done[id(root)]  # type: ignore[no-any-return]

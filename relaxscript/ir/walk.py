@@ -31,6 +31,7 @@ R = TypeVar("R", bound=relax.Expr)
 
 Step = Callable[[Node], "Node | None"]
 
+_HOLDERS = frozenset({tuple, dict, Attrs})
 _inner: dict[type[Node], tuple[str, ...]] = {}
 
 
@@ -44,11 +45,12 @@ def _inner_fields(cls: type[Node]) -> tuple[str, ...]:
 def children(node: Node) -> list[Node]:
     """The nodes directly inside a node, definitions before their uses."""
     found: list[Node] = []
-    for name in _inner_fields(type(node)):
+    names = _inner.get(node.__class__)
+    for name in _inner_fields(node.__class__) if names is None else names:
         value = getattr(node, name)
         if isinstance(value, Node):
             found.append(value)
-        elif value.__class__ in (tuple, dict, Attrs):
+        elif value and value.__class__ in _HOLDERS:
             _collect(value, found)
     return found
 
@@ -85,21 +87,21 @@ def walk(root: Node) -> Iterator[Node]:
         yield node
         if id(node) not in entered:
             entered.add(id(node))
-            stack.extend(reversed(children(node)))
+            stack += children(node)[::-1]
 
 
 def post_order(root: Node) -> Iterator[Node]:
     """Every node inside `root` once, children before parents, `root` last."""
     seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    # None stands above a node whose parts have been gone through.
+    stack: list[Node | None] = [root]
     while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
+        node = stack.pop()
+        if node is None:
+            yield cast(Node, stack.pop())
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(children(node)))
+            stack += (node, None, *children(node)[::-1])
 
 
 _LEAVES = frozenset({

@@ -19,6 +19,18 @@ def written_params(func: tir.PrimFunc) -> frozenset[int]:
     """The positions of parameters into whose memory the PrimFunc may write."""
     if func.attrs is not None and WRITES in func.attrs:
         return frozenset(int(i) for i in func.attrs[WRITES])
+    known: frozenset[int] | None = _known.__get__(func)
+    if known is None:
+        known = _written(func)
+        _known.__set__(func, known)
+    return known
+
+
+# A function is frozen, and who asks for its write set does so many times in a build.
+_known = tir.PrimFunc.__dict__["known_written"]
+
+
+def _written(func: tir.PrimFunc) -> frozenset[int]:
     written: set[Node] = set()
     sources: dict[Node, Node] = {}
     for node in walk.walk(func.body):

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from relaxscript import tir
-from relaxscript.ir.stmt_functor import rewrite_tir
+from relaxscript.ir.prim import PrimExpr
+from relaxscript.ir.stmt_functor import parts_of_tir, rebuild_tir, rewrite_tir
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import bound_vars, walk
 from relaxscript.script import from_source
@@ -229,3 +230,12 @@ def visited_first(f: tir.PrimFunc) -> list[int]:
     seen: list[Any] = []
     pre_order_visit(f, seen.append)
     return [id(e) for e in seen]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_parts_of_a_node_are_the_statements_and_scalars_of_its_fields(seed):
+    for node in walk(random_prim_func(seed).body):
+        if isinstance(node, (tir.Stmt, PrimExpr)):
+            kept: list[Any] = []
+            rebuild_tir(node, lambda part, kept=kept: kept.append(part) or part)
+            assert [*map(id, kept)] == [*map(id, parts_of_tir(node))]

@@ -38,3 +38,10 @@ def test_what_is_passed_to_a_function_may_be_written():
     x = tir.Buffer("x", (4,), data=data)
     call = tir.Evaluate(prim.Call("void", GlobalVar("f"), (data,)))
     assert written_params(prim_func([x, Y], call)) == {0}
+
+
+def test_a_copy_with_another_body_has_a_write_set_of_its_own():
+    func = prim_func([X, Y], store(Y, load(X, 0), 0))
+    assert written_params(func) is written_params(func)
+    assert written_params(func.replace(body=store(X, load(Y, 0), 0))) == {0}
+    assert written_params(func) == {1}
