@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from relaxscript.runtime import list_global_func_names, remove_global_func
 from relaxscript.runtime.collector import collector_paused
+from relaxscript.transform import PassContext
 from relaxscript_tests import examples
 from relaxscript_tests.rejected.recorder import Recorder
 
@@ -113,3 +114,14 @@ def registry_as_before() -> Iterator[None]:
     yield
     for name in set(list_global_func_names()) - before:
         remove_global_func(name)
+
+
+@pytest.fixture(autouse=True)
+def without_one_pass() -> Iterator[None]:
+    """Leave out the pass that `RELAXSCRIPT_TEST_WITHOUT` names: programs mean the same without."""
+    name = os.environ.get("RELAXSCRIPT_TEST_WITHOUT")
+    if not name:
+        yield
+        return
+    with PassContext(disabled_pass=[name]):
+        yield
