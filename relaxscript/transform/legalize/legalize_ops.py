@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from relaxscript.analysis.repeatable import is_repeatable
+from relaxscript.analysis.repeatable import run_once
 from relaxscript.analysis.value_failures import fails_by_values
 from relaxscript.arguments import ArgumentError
 from relaxscript.builder import BlockBuilder, ExprMutator
@@ -60,8 +60,9 @@ class LegalizeOps(ModulePass):
     An operator stays where it has no compute, and on tensors of unknown shape or dtype. It stays
     where only the run shows whether its operands go together. With `enable_warning` what stays is
     named in warnings, and with `require_all` it is a mistake. With `keep_failures` an operator that
-    may fail stays in a function that calls packed functions or has other effects. There it tells in
-    its own words what is wrong; elsewhere the run can be repeated for that. With `keep_faster` an
+    may fail stays in functions that call packed functions or have other effects. It stays in what
+    these functions mention as well. There it tells in its own words what is wrong; elsewhere the
+    run can be repeated for that. With `keep_faster` an
     operator stays whose meaning in numpy is faster on large tensors than its loops.
 
     `customize_legalize_map` says by the name of an operator ("relax.add") what takes the place of
@@ -168,14 +169,14 @@ class _Legalizer(ExprMutator):
     ) -> None:  # fmt: skip
         super().__init__(mod, builder)
         self.kept = kept
-        self.keep_failures = keep_failures
+        self.run_once = run_once(mod) if keep_failures else frozenset[str]()
         self.keep_faster = keep_faster
         self.keeps = False  # operators of the function that may fail
         self.prim_funcs = OperatorFunctions(builder)
         self.left: dict[tuple[str, Stays], _Left] = {}
 
     def function(self, func: Function, name: str = "function") -> Function:
-        self.keeps = self.keep_failures and not is_repeatable(self.mod, name)
+        self.keeps = name in self.run_once
         return super().function(func, name)
 
     def binding(self, binding: Binding) -> None:
@@ -192,6 +193,9 @@ class _Legalizer(ExprMutator):
             callee = f"R.{operator.script_name}"
             raise error.as_diagnostic_error(callee, call.span or binding.span) from None
         if legal is Stays.NO_COMPUTE and operator.packed is not None:
+            if self.keeps:
+                super().binding(binding)
+                return
             self.rebind(binding, packed_call(operator, call, self.builder.struct_info(call)))
             return
         if isinstance(legal, Stays):

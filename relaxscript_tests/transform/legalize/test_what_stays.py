@@ -136,3 +136,39 @@ class M:
 """
     assert bool(operators_left(text, keep_faster=True)) is stays
     assert operators_left(text) == []
+
+
+WITHIN = """
+@I.ir_module
+class M:
+    @R.function(private=True)
+    def within(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+        b = R.take(x, i)
+        return b
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), i: R.Tensor((2,), "int64")):
+        cls = M
+        {call}
+        b = cls.within(x, i)
+        return b
+"""
+
+
+def test_what_may_fail_stays_in_a_function_that_one_mentions_which_cannot_be_run_again():
+    call = CALL.replace("b,", "x,").replace("(2,)", "(4,)")
+    made = LegalizeOps(keep_failures=True)(from_source(WITHIN.format(call=call)))
+    assert "R.take(" in made["within"].script()
+    made = LegalizeOps(keep_failures=True)(from_source(WITHIN.format(call="c = x")))
+    assert "R.take(" not in made["within"].script()
+
+
+def test_an_operator_of_a_packed_function_stays_where_it_tells_of_its_operands_by_name():
+    text = TAKES.replace("R.take(a, i)", "R.unique(a)")
+    impure = text.format(
+        pure="(pure=False)", call=CALL.replace('R.Tensor((2,), "float32")', "R.Object")
+    )
+    made = LegalizeOps(keep_failures=True)(from_source(impure))
+    assert "R.unique(" in made["main"].script()
+    made = LegalizeOps(keep_failures=True)(from_source(text.format(pure="", call="c = b")))
+    assert "relax.run.unique" in made["main"].script()
