@@ -50,7 +50,7 @@ def children(node: Node) -> list[Node]:
         value = getattr(node, name)
         if isinstance(value, Node):
             found.append(value)
-        elif value and value.__class__ in _HOLDERS:
+        elif value.__class__ in _HOLDERS and value:
             _collect(value, found)
     return found
 

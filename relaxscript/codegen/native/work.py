@@ -76,8 +76,8 @@ class _Reader:
             case tir.BufferStore() | tir.Evaluate():
                 yield outer
             case _:
-                body = getattr(stmt, "body", None)  # a hint, such as a prefetch, has none
-                yield from [outer] if body is None else self.rounds(body, outer)
+                inner = getattr(stmt, "body", None)  # a hint, such as a prefetch, has none
+                yield from [outer] if inner is None else self.rounds(inner, outer)
 
     def parts(self, stmt: tir.SeqStmt | tir.IfThenElse | tir.BlockRealize) -> list[tir.Stmt]:
         """The statements in one of several, each of which runs as often."""
