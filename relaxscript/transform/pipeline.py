@@ -110,9 +110,9 @@ def llvm_pipeline() -> Sequential:
         [
             Normalize(), LowerToOneWorker(), RealizeVDevice(), FoldConstant(),
             DecomposeOpsForInference(keep_training=True), EliminateCommonSubexpr(),
-            CanonicalizeBindings(), LegalizeOps(keep_failures=True, keep_faster=True),
-            AnnotateTIROpPattern(), FuseOps(), FuseTIR(), RewriteDataflowReshape(),
-            DeadCodeElimination(keep_failures=True),
+            CanonicalizeBindings(keep_failures=True),
+            LegalizeOps(keep_failures=True, keep_faster=True), AnnotateTIROpPattern(), FuseOps(),
+            FuseTIR(), RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
             AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
             FoldConstant(), DeadCodeElimination(keep_failures=True), OutlineNative(),
             *_write_out_calls(), *_write_out_checks(),

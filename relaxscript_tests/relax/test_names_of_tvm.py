@@ -41,6 +41,7 @@ SIGNATURES = {
     **each(CALLED, "relax.analysis", "computable_at_compile_time contains_impure_call"),
     "relax.analysis.remove_all_unused": CALLED,
     "relax.analysis.derive_call_ret_struct_info": "`ctx` may be left out",
+    "relax.transform.CanonicalizeBindings": "`keep_failures` leaves names that a failure may say",
     "relax.transform.DeadCodeElimination": "`keep_failures` removes nothing that a run may notice",
     "relax.transform.DecomposeOpsForInference": "`keep_training` leaves what is for training",
     "relax.transform.LambdaLift": "`direct` calls lifted functions by name where possible",

@@ -389,6 +389,11 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("ws", lambda mod, inputs: transform.BundleModelParams("ws"), with_weights),
     ],
     "BindSymbolicVars": [Case("first", first_size_bound)],
+    "CanonicalizeBindings": [
+        Case(
+            "with_failures", lambda mod, inputs: transform.CanonicalizeBindings(keep_failures=True)
+        ),
+    ],
     "ConvertToDataflow": [
         Case("of_one", lambda mod, inputs: transform.ConvertToDataflow(1)),
         Case("of_four", lambda mod, inputs: transform.ConvertToDataflow(min_size=4)),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+
+from relaxscript.analysis.repeatable import run_once
 from relaxscript.builder import ExprMutator
 from relaxscript.builder.mutator import with_parts
 from relaxscript.ir import prim
@@ -34,6 +37,7 @@ from relaxscript.transform.pass_infra.passes import FunctionPass
 from relaxscript.visitor import ScopedVisitor
 
 from .known_sizes import with_known_sizes
+from .told_names import told_names
 
 __all__ = ["CanonicalizeBindings", "canonical_form"]
 
@@ -68,31 +72,46 @@ class CanonicalizeBindings(FunctionPass):
     sure to pass, and what it binds becomes what is known before it. A field of a tuple that is
     written out is what was put there. A tuple of all fields of another is that one. What leaves
     a dataflow block is bound there by its own name; what is used nowhere else does not leave it.
-    A branch whose condition is constant takes the place of the choice. What may fail stays.
+    A branch whose condition is constant takes the place of the choice. What may fail stays. With
+    `keep_failures` variables that a failure may name stay, too, where a run cannot be repeated.
 
     Source: TVM `relax.transform.CanonicalizeBindings`.
     """
 
     opt_level = 1
 
+    def __init__(self, *, keep_failures: bool = False) -> None:
+        self.keep_failures = keep_failures
+        self._once = frozenset[Function]()
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        if not self.keep_failures:
+            return super().transform(mod, ctx)
+        step = copy(self)
+        functions = {mod[name] for name in run_once(mod)}
+        step._once = frozenset(f for f in functions if isinstance(f, Function))
+        return super(CanonicalizeBindings, step).transform(mod, ctx)
+
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        return canonical_form(func, mod)[0]
+        return canonical_form(func, mod, func in self._once)[0]
 
 
-def canonical_form(func: Function, mod: IRModule) -> tuple[Function, bool]:
+def canonical_form(func: Function, mod: IRModule, keep_told: bool = False) -> tuple[Function, bool]:
     """The function in canonical form, and whether it has the same bindings in the same blocks.
 
-    It has them where variables got other names, and nothing else changed.
+    It has them where variables got other names, and nothing else changed. With `keep_told`
+    variables that a failure may name keep their names.
     """
     before = func
     while True:
         known = with_known_sizes(func, mod)
-        survey = _Survey()
+        told = told_names(known) if keep_told else set[Var]()
+        survey = _Survey(told)
         survey.visit(known)
         names = survey.names()
         if not (names or survey.may_simplify):
             return known, known is before
-        made = _Canonicalizer(mod, names, survey.freed).function(known)
+        made = _Canonicalizer(mod, names, survey.freed, told).function(known)
         if not survey.may_simplify:
             # All that changed is names of variables, after which no binding repeats what is there.
             # To find that out by looking once more costs half as much as all before.
@@ -103,11 +122,16 @@ def canonical_form(func: Function, mod: IRModule) -> tuple[Function, bool]:
 
 
 class _Canonicalizer(ExprMutator):
-    """Goes through one function; `names` are the other names that variables get where defined."""
+    """Goes through one function; `names` are the other names that variables get where defined.
 
-    def __init__(self, mod: IRModule, names: dict[Var, Var], freed: set[Var]) -> None:
+    `told` are those that keep theirs.
+    """
+
+    def __init__(
+        self, mod: IRModule, names: dict[Var, Var], freed: set[Var], told: set[Var]
+    ) -> None:
         super().__init__(mod)
-        self.names, self.freed = names, freed
+        self.names, self.freed, self.told = names, freed, told
         self._old_names = {new: old for old, new in self.names.items()}
 
     def binding(self, binding: Binding) -> None:
@@ -165,7 +189,7 @@ class _Canonicalizer(ExprMutator):
             super().binding(binding)
 
     def _stands_for(self, same: Var, var: Var) -> bool:
-        if same in self.freed or var in self.freed:
+        if same in self.freed or var in self.freed or self._old_names.get(var, var) in self.told:
             return False
         if isinstance(same, DataflowVar) and not isinstance(var, DataflowVar):
             return False
@@ -261,11 +285,12 @@ class _Survey(ScopedVisitor):
 
     `freed` are the variables whose memory is given back, of which no other name must be known.
     `may_simplify` says whether a binding may repeat what is there: a name, a cast, a field of a
-    tuple that is written out, or the choice of a constant.
+    tuple that is written out, or the choice of a constant. `told` keep their names.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, told: set[Var]) -> None:
         super().__init__()
+        self.told = told
         self.freed: set[Var] = set()
         self.may_simplify = False
         # The variables that are bound to tuples, and to fields of tuples.
@@ -352,7 +377,8 @@ class _Survey(ScopedVisitor):
 
     def _name(self, value: DataflowVar, var: Var, block: DataflowBlock) -> None:
         infos = value.struct_info, var.struct_info
-        if value in self._names or None in infos or self._home.get(value) is not block:
+        kept = value in self._names or value in self.told
+        if kept or None in infos or self._home.get(value) is not block:
             return
         if structural_equal(*infos):
             self._names[value] = var

@@ -215,3 +215,61 @@ def test_a_function_keeps_its_bindings_and_blocks_where_variables_get_other_name
         made, same = canonical_form(mod["main"], mod)
         assert same is keeps
         assert canonical_form(made, mod) == (made, True)
+
+
+CALLS_OUT = 'c = R.call_packed("test.log", x, sinfo_args=R.Object)'
+UNKNOWN = 'x: R.Tensor(dtype="float32")'
+
+
+def with_failures(pure: str, *lines: str) -> str:
+    """`main` of these lines, in which variables that a failure may name stay, as text."""
+    text = function(UNKNOWN, pure, *lines, options="pure=False")
+    step = CanonicalizeBindings(keep_failures=True)
+    made = step(from_source(text))
+    assert step(made) is made
+    return str(made["main"].script())
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            ("y = x", 'z = R.match_cast(y, R.Tensor((3,), "float32"))', "return z"),
+            "R.match_cast(y, ",
+        ),
+        (("y = x", "z = R.outer(y, y)", "return z"), "R.outer(y, y)"),
+        (
+            ("s = R.shape_of(x)", "t = s", "z = R.match_cast(x, R.Tensor(t))", "return z"),
+            "R.Tensor(t",
+        ),
+        (("y = (x, x)", "z = y[0]", "w = R.outer(z, z)", "return w"), "R.outer(z, z)"),
+    ],
+)
+def test_a_name_that_a_failure_may_say_stays_where_a_run_cannot_be_repeated(lines, told):
+    assert told in with_failures(CALLS_OUT, *lines)
+    assert told not in with_failures("c = x", *lines)
+
+
+def test_a_name_that_no_failure_says_goes_also_where_a_run_cannot_be_repeated():
+    lines = "k4 = R.zeros((4,), 'float32')", "y = k4", "z = R.add(y, y)", "return z"
+    assert "R.add(k4, k4)" in with_failures(CALLS_OUT, *lines)
+
+
+def test_a_local_function_keeps_its_name_where_it_may_be_shown():
+    text = """
+@I.ir_module
+class M:
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        {call}
+        with R.dataflow():
+            @R.function
+            def inner(a: R.Tensor((4,), "float32")):
+                return R.exp(a)
+            shown = inner
+            R.output(shown)
+        return shown
+"""
+    step = CanonicalizeBindings(keep_failures=True)
+    assert "def inner(" in step(from_source(text.format(call=CALLS_OUT)))["main"].script()
+    assert "def shown(" in step(from_source(text.format(call="c = x")))["main"].script()
