@@ -104,7 +104,7 @@ def canonical_form(func: Function, mod: IRModule, keep_told: bool = False) -> tu
     """
     before = func
     while True:
-        known = with_known_sizes(func, mod)
+        known = with_known_sizes(func, mod, keep_told)
         told = told_names(known) if keep_told else set[Var]()
         survey = _Survey(told)
         survey.visit(known)

@@ -250,6 +250,23 @@ def test_a_name_that_a_failure_may_say_stays_where_a_run_cannot_be_repeated(line
     assert told not in with_failures("c = x", *lines)
 
 
+def test_a_size_that_a_check_compares_with_stays_where_a_run_cannot_be_repeated():
+    lines = (
+        "k4 = R.zeros((4,), 'float32')", "y = R.match_cast(k4, R.Tensor((m,), 'float32'))",
+        "z = R.match_cast(x, R.Tensor((m * 2,), 'float32'))", "return (y, z)",
+    )  # fmt: skip
+    assert "R.Tensor((m * 2,)" in with_failures(CALLS_OUT, *lines)
+    assert "R.Tensor((8,)" in with_failures("c = x", *lines)
+
+
+def test_a_size_that_no_check_compares_with_goes_also_where_a_run_cannot_be_repeated():
+    lines = (
+        "k4 = R.zeros((4,), 'float32')", "y = R.match_cast(k4, R.Tensor((m,), 'float32'))",
+        "z = R.zeros((m,), 'float32')", "return (y, z)",
+    )  # fmt: skip
+    assert "R.match_cast(" not in with_failures(CALLS_OUT, *lines)
+
+
 def test_a_name_that_no_failure_says_goes_also_where_a_run_cannot_be_repeated():
     lines = "k4 = R.zeros((4,), 'float32')", "y = k4", "z = R.add(y, y)", "return z"
     assert "R.add(k4, k4)" in with_failures(CALLS_OUT, *lines)
