@@ -394,7 +394,11 @@ if not TYPE_CHECKING:
             return not_built.of_package(name)
         if not room:
             return import_module(f"{__name__}.{name}")
-        value = getattr(import_module(f"{__name__}.{room}"), name)
+        from .runtime.collector import collector_paused
+
+        # A room makes a hundred thousand objects, and none of them is garbage.
+        with collector_paused():
+            value = getattr(import_module(f"{__name__}.{room}"), name)
         globals()[name] = value
         return value
 

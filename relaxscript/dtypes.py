@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import sys
 from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-__all__ = ["DataType", "is_dtype", "promote", "result_dtype"]
+__all__ = ["DataType", "is_dtype", "is_masked", "promote", "result_dtype"]
 
 _SPELLING = re.compile(
     r"(?P<kind>int|uint|float|bfloat)(?P<bits>\d+)(?P<format>_\w+?)?(?:x(?P<lanes>\d+))?"
@@ -282,3 +283,9 @@ def result_dtype(array: Any) -> DataType:
 @cache
 def _of_numpy(dtype: np.dtype[Any]) -> DataType:
     return DataType(dtype.name)  # numpy makes its names anew each time, in Python
+
+
+def is_masked(value: object) -> bool:
+    """True if `value` is a masked array; there is none before somebody imports `numpy.ma`."""
+    module = sys.modules.get("numpy.ma")
+    return module is not None and isinstance(value, module.MaskedArray)

@@ -87,6 +87,6 @@ def _look(mod: IRModule, name: str) -> _Look:
                 has_effects = True
             case relax.Call(op=relax.Op() as op) if traits_of(op) & _EFFECTS:
                 has_effects = True
-            case prim.Call(op=called) if "packed" in str(called) or "extern" in str(called):
+            case prim.Call(op=relax.Op(called)) if "packed" in called or "extern" in called:
                 has_effects = True
     return _Look(has_effects, frozenset(mentioned))

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, is_masked
 from relaxscript.errors import DiagnosticError, VMError, quantity
 from relaxscript.format_string import fill
 
@@ -410,7 +410,7 @@ def tensor_dtype(value: object) -> DataType | None:
     """The dtype of a tensor's elements, or None when `value` is no tensor."""
     if type(value) is np.ndarray or type(value) is DeviceTensor:
         return _array_dtype(value.dtype)
-    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
+    if isinstance(value, np.ndarray) and not is_masked(value):
         return _array_dtype(value.dtype)
     return None
 
@@ -473,7 +473,7 @@ def to_tensor(value: Any) -> Any:
 def _to_plain_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """`array` as a base-class ndarray in native byte order."""
     if type(array) is not np.ndarray:
-        if isinstance(array, np.ma.MaskedArray):
+        if is_masked(array):
             raise VMError(
                 "a masked array is no tensor; `array.filled(value)` makes it one", code="RX0608"
             )
@@ -514,7 +514,7 @@ def kind_of(value: object) -> str:
         case DeviceTensor() | np.ndarray():
             where = f" on {value.device}" if isinstance(value, DeviceTensor) else ""
             noun = "a tensor" if is_tensor(value) else "an array"
-            noun = "a masked array" if isinstance(value, np.ma.MaskedArray) else noun
+            noun = "a masked array" if is_masked(value) else noun
             return f"{noun} of shape {tuple(value.shape)} and dtype {_dtype_words(value)}{where}"
         case np.generic():
             return f"a numpy scalar of dtype {value.dtype.name}"

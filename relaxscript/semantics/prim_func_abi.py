@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith.format import format_expr
-from relaxscript.dtypes import DataType, nearest
+from relaxscript.dtypes import DataType, is_masked, nearest
 from relaxscript.errors import VMError, quantity
 from relaxscript.ir import prim, tir, walk
 from relaxscript.runtime import DeviceTensor
@@ -214,7 +214,7 @@ class PrimFuncSignature:
         if isinstance(arg, DeviceTensor):
             text = f"argument `{param.name}` of `{self.name}` is on {arg.device}, not on the host"
             raise tir_errors.bad_argument(text)
-        if not isinstance(arg, np.ndarray) or isinstance(arg, np.ma.MaskedArray):
+        if not isinstance(arg, np.ndarray) or is_masked(arg):
             kind = type(arg).__name__
             raise tir_errors.bad_argument(
                 f"argument `{param.name}` of `{self.name}` is of type {kind}, not a numpy array"
