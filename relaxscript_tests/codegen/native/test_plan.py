@@ -235,9 +235,10 @@ def test_calls_of_several_kernels_leak_nothing(body: str) -> None:
         gc.collect()
 
     run(10)
-    blocks = sys.getallocatedblocks()
-    run(examples(2000))
-    assert abs(sys.getallocatedblocks() - blocks) < 100
+    blocks, times = sys.getallocatedblocks(), examples(2000)
+    run(times)
+    # Python itself takes and gives some; one for every second call would be a leak.
+    assert abs(sys.getallocatedblocks() - blocks) < times * len(sizes) // 2
 
 
 def test_memory_that_is_lacking_between_kernels_is_told_as_the_machine_tells_it() -> None:
