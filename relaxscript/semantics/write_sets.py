@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relaxscript.ir import prim, tir, walk
+from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
+from relaxscript.ir.stmt_functor import pre_order_visit
 
 __all__ = ["WRITES", "written_params"]
 
@@ -33,12 +34,15 @@ _known = tir.PrimFunc.__dict__["known_written"]
 def _written(func: tir.PrimFunc) -> frozenset[int]:
     written: set[Node] = set()
     sources: dict[Node, Node] = {}
-    for node in walk.walk(func.body):
+    nodes: list[tir.Stmt | prim.PrimExpr] = []
+    pre_order_visit(func.body, nodes.append)
+    for node in nodes:
         match node:
             case tir.BufferStore(buffer=buffer):
                 written.update(_names(buffer))
-            case tir.MatchBufferRegion(buffer=buffer, source=source):
-                sources.update(dict.fromkeys(_names(buffer), source.buffer))
+            case tir.Block(match_buffers=(_, *_) as regions):
+                for region in regions:
+                    sources.update(dict.fromkeys(_names(region.buffer), region.source.buffer))
             case prim.Call(op=GlobalVar() | "tir.call_extern" | "tir.call_pure_extern", args=args):
                 written.update(arg for arg in args if isinstance(arg, prim.Var))
             case prim.Call(op="tir.tvm_stack_make_array", args=(prim.Var() as data, *_)):

@@ -133,8 +133,12 @@ class _Loops(NamedTuple):
         count, rest = _parts(self.extent, width)
         i, j, r = (Var.make(name, dtype) for name in (self.var.name, "lane", "rest"))
         zero = const(0, dtype)
-        body = For(j, zero, width, ForKind.VECTORIZED, self._iteration(i * width + j))
-        made: Stmt = For(i, zero, count, ForKind.SERIAL, body)
+        place = i * width + j
+        # Of two copies each has variables of its own.
+        one = self._at(place) if rest is None else self._iteration(place)
+        made: Stmt = For(
+            i, zero, count, ForKind.SERIAL, For(j, zero, width, ForKind.VECTORIZED, one)
+        )
         if rest is not None:
             one = self._iteration(count * width + r)
             made = SeqStmt((made, For(r, zero, rest, ForKind.SERIAL, one)))
@@ -146,6 +150,10 @@ class _Loops(NamedTuple):
         for view in reversed(self.views):
             made = DeclBuffer(view, made)
         return made
+
+    def _at(self, index: PrimExpr) -> Stmt:
+        """One iteration."""
+        return rewrite_tir(self.body, lambda node: index if node is self.var else None)
 
     def _iteration(self, index: PrimExpr) -> Stmt:
         """One iteration with variables of its own."""

@@ -10,6 +10,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Call, FloorDiv, FloorMod, IntImm, PrimExpr, Var, cast, const
+from relaxscript.ir.stmt_functor import pre_order_visit
 from relaxscript.ir.tir import BufferStore
 from relaxscript.ir.walk import rewrite, walk
 
@@ -48,9 +49,11 @@ def split_at_conditions(value: InlinedNest) -> list[InlinedNest] | None:
 
 def divides(value: InlinedNest) -> bool:
     """True if a place of an element is a remainder, so that a loop over it begins again."""
+    parts: list[PrimExpr] = []
+    pre_order_visit(value.nest.store.value, parts.append)
     return any(
         isinstance(node, FloorMod) and _cut_of_division(node, value.nest.loops) is not None
-        for node in walk(value.nest.store.value)
+        for node in parts
     )
 
 
