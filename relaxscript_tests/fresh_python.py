@@ -17,7 +17,7 @@ LATE = (
     "torch", "jax", "tvm",
     "relaxscript.script.parser.module", "relaxscript.script.parser.from_source",
     "relaxscript.script.printer.module", "relaxscript.script.pages", "hashlib", "fractions",
-    "numpy.ma",
+    "numpy.ma", "relaxscript.dpl",
 )  # fmt: skip
 
 # Runs each statement of argv[1] and tells what it changed of the things that belong to everybody.

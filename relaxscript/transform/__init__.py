@@ -18,20 +18,13 @@ pipeline.py   which rows of passes have names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .byoc.allocate_workspace import AllocateWorkspace
-from .byoc.attach_extern_modules import AttachExternModules
-from .byoc.merge_composite_functions import MergeCompositeFunctions
-from .byoc.nest_matcher import MatchResult
-from .byoc.run_codegen import RunCodegen
-from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
 from .default_schedule.apply_default_schedule import ApplyDefaultSchedule
 from .fuse.annotate_tir_op_pattern import AnnotateTIROpPattern
 from .fuse.fuse_ops import FuseOps
-from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
 from .fuse.fuse_tir import FuseTIR
-from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
 from .fuse.outline_native import OutlineNative
 from .fuse.rewrite_dataflow_reshape import RewriteDataflowReshape
 from .layout.attach_attr_layout_free_buffers import AttachAttrLayoutFreeBuffers
@@ -90,8 +83,40 @@ from .specialize.bundle_model_params import BundleModelParams
 from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
+if TYPE_CHECKING:
+    from .byoc.allocate_workspace import AllocateWorkspace
+    from .byoc.attach_extern_modules import AttachExternModules
+    from .byoc.merge_composite_functions import MergeCompositeFunctions
+    from .byoc.nest_matcher import MatchResult
+    from .byoc.run_codegen import RunCodegen
+    from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
+    from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
+    from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
+
+# What no pipeline runs, and patterns with it, is imported when it is first used.
+_LATER = {
+    "AllocateWorkspace": "byoc.allocate_workspace",
+    "AttachExternModules": "byoc.attach_extern_modules",
+    "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
+    "FusionPattern": "fuse.fusion_pattern",
+    "MatchResult": "byoc.nest_matcher",
+    "MergeCompositeFunctions": "byoc.merge_composite_functions",
+    "PatternCheckContext": "fuse.fusion_pattern",
+    "RunCodegen": "byoc.run_codegen",
+    "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
+}
+
 if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
-    from relaxscript.errors.not_built import of_transform as __getattr__  # noqa: F401
+
+    def __getattr__(name: str) -> Any:
+        from relaxscript.errors.not_built import of_transform
+
+        room = _LATER.get(name)
+        if room is None:
+            return of_transform(name)
+        value = globals()[name] = getattr(import_module(f"{__name__}.{room}"), name)
+        return value
+
 
 __all__ = [
     "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyDefaultSchedule", "ApplyPassToFunction",
@@ -111,3 +136,7 @@ __all__ = [
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
     "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
