@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.op import Trait, traits_of
 
@@ -19,7 +20,7 @@ def is_repeatable(mod: IRModule, name: str) -> bool:
     """True if running a function of a module twice does no more than running it once.
 
     So it and the functions that it mentions call nothing outside of the module. They have no side
-    effects and write into none of their arguments.
+    effects and write into none of their arguments. PrimFuncs that no operator calls do.
     """
     looks = _Looks(mod)
     return not any(looks.at(found).has_effects for found in looks.reached({name}))
@@ -79,14 +80,19 @@ def _look(mod: IRModule, name: str) -> _Look:
     if name not in mod:
         return _Look(True, frozenset())
     mentioned, has_effects = set[str](), False
+    # Mentions of PrimFuncs, and calls by operators, for which they write new tensors only.
+    values, calls = 0, set[int]()
     for node in walk(mod[name]):
         match node:
             case relax.GlobalVar(found) if found in mod:
                 mentioned.add(found)
+                values += isinstance(mod[found], PrimFunc) and isinstance(mod[name], relax.Function)
             case relax.ExternFunc():
                 has_effects = True
             case relax.Call(op=relax.Op() as op) if traits_of(op) & _EFFECTS:
                 has_effects = True
+            case relax.Call(op=relax.Op() as op) if Trait.CALLS_PRIM_FUNC in traits_of(op):
+                calls.add(id(node))  # inside of one that is shared is looked at once
             case prim.Call(op=relax.Op(called)) if "packed" in called or "extern" in called:
                 has_effects = True
-    return _Look(has_effects, frozenset(mentioned))
+    return _Look(has_effects or values > len(calls), frozenset(mentioned))
