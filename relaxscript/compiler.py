@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from operator import is_not
 from typing import Any
 
-from .analysis.repeatable import is_repeatable
+from .analysis.repeatable import REPEATABLE, is_repeatable
 from .analysis.well_formedness import diagnose_ill_formed
 from .codegen.backend import BACKENDS, Backend, backend_for, register_backend, unknown_name
 from .codegen.program_cache import find_kept_build
@@ -144,7 +144,7 @@ def _make(
     timed = partial(build_timed, module, target, relax_pipeline, tir_pipeline)
     executable.explainer = Explainer(target, lower, timed, PassContext.current())
     if relax_pipeline == "default":
-        executable.unoptimised = _unoptimised(module, target)
+        executable.unoptimised = _unoptimised(module, lowered, target)
     return executable, kernels
 
 
@@ -184,12 +184,19 @@ def jit(
     return VirtualMachine(made, device)
 
 
-def _unoptimised(module: IRModule, target: Target) -> Unoptimised | None:
+def _unoptimised(module: IRModule, lowered: IRModule, target: Target) -> Unoptimised | None:
     """The way to the module compiled operator by operator, None where that is what is built."""
     if not optimises(target):
         return None
     plain = Target(target.kind, relax.Attrs({**target.attrs, "opt-level": 0}))
-    return Unoptimised(partial(build, module, plain), partial(is_repeatable, module))
+    marked = {
+        var.name_hint
+        for var, function in lowered.relax_functions().items()
+        if function.attrs is not None and REPEATABLE in function.attrs
+    }
+    return Unoptimised(
+        partial(build, module, plain), lambda name: name in marked or is_repeatable(module, name)
+    )
 
 
 # -- functions that are called with arrays ---------------------------------------------------------

@@ -11,7 +11,11 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import walk
 from relaxscript.op import Trait, traits_of
 
-__all__ = ["is_repeatable", "run_once"]
+__all__ = ["REPEATABLE", "is_repeatable", "run_once"]
+
+# The attribute of a function of which passes made use of that it may be run again: what kept it
+# from that in the source may have been of no use to it.
+REPEATABLE = "relaxscript.repeatable"
 
 _EFFECTS = {Trait.IMPURE, Trait.WRITES_ARGS, Trait.CALLS_OUT}
 

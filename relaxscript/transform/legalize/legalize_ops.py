@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from relaxscript.analysis.repeatable import run_once
+from relaxscript.analysis.repeatable import REPEATABLE, run_once
 from relaxscript.analysis.value_failures import fails_by_values
 from relaxscript.arguments import ArgumentError
 from relaxscript.builder import BlockBuilder, ExprMutator
@@ -169,6 +169,7 @@ class _Legalizer(ExprMutator):
     ) -> None:  # fmt: skip
         super().__init__(mod, builder)
         self.kept = kept
+        self.keep_failures = keep_failures
         self.run_once = run_once(mod) if keep_failures else frozenset[str]()
         self.keep_faster = keep_faster
         self.keeps = False  # operators of the function that may fail
@@ -177,7 +178,11 @@ class _Legalizer(ExprMutator):
 
     def function(self, func: Function, name: str = "function") -> Function:
         self.keeps = name in self.run_once
-        return super().function(func, name)
+        made = super().function(func, name)
+        if not self.keep_failures or self.keeps or REPEATABLE in (made.attrs or {}):
+            return made
+        marked: Function = made.with_attr(REPEATABLE, True)
+        return marked
 
     def binding(self, binding: Binding) -> None:
         call = binding.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import pytest
 
 from relaxscript.errors import DiagnosticError, RelaxWarning
@@ -172,3 +173,17 @@ def test_an_operator_of_a_packed_function_stays_where_it_tells_of_its_operands_b
     assert "R.unique(" in made["main"].script()
     made = LegalizeOps(keep_failures=True)(from_source(text.format(pure="", call="c = b")))
     assert "relax.run.unique" in made["main"].script()
+
+
+def test_what_passes_dropped_keeps_no_run_from_being_repeated():
+    from relaxscript.testing.compare import check_executors_agree
+
+    unused = """
+        @R.function
+        def unused(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            z = R.call_pure_packed("test.log", y, sinfo_args=R.Tensor((4,), "float32"))
+            return z
+"""
+    text = TAKES.format(pure="", call="c = b").replace("        a =", unused + "        a =")
+    told = check_executors_agree(from_source(text), [np.ones(4, "float32"), np.array([0, 9])])
+    assert told.code == "RX0606"
