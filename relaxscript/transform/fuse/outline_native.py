@@ -7,6 +7,7 @@ from operator import is_
 
 from relaxscript.analysis.repeatable import is_repeatable
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
@@ -101,7 +102,10 @@ class _Outliner:
         if not isinstance(func.body, SeqExpr):
             return func
         self._note_uses(func.body)
-        step = lambda node: self._block(node) if isinstance(node, BindingBlock) else None  # noqa: E731
+
+        def step(node: Node) -> Node | None:
+            return self._block(node) if isinstance(node, BindingBlock) else None
+
         made: Function = rewrite_compounds(func, step)
         return made
 
