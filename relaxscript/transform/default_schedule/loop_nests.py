@@ -29,6 +29,7 @@ __all__ = [
     "Nest",
     "Nests",
     "is_without",
+    "loops_around",
     "nest_of",
     "nests_of",
     "nests_of_parts",
@@ -132,8 +133,8 @@ def _opened(body: Stmt, own: list[Buffer]) -> Stmt | None:
                 return body
 
 
-def nest_of(stmt: Stmt) -> Nest | None:
-    """The nest that a statement is, if it is one."""
+def loops_around(stmt: Stmt) -> tuple[list[Loop], Stmt] | None:
+    """The plain serial loops from 0 on that a statement is, and what is in them; else None."""
     loops = []
     while isinstance(stmt, For):
         plain = stmt.kind == ForKind.SERIAL and not stmt.annotations
@@ -141,6 +142,15 @@ def nest_of(stmt: Stmt) -> Nest | None:
             return None
         loops.append(Loop(stmt.loop_var, stmt.extent))
         stmt = stmt.body
+    return loops, stmt
+
+
+def nest_of(stmt: Stmt) -> Nest | None:
+    """The nest that a statement is, if it is one."""
+    outer = loops_around(stmt)
+    if outer is None:
+        return None
+    loops, stmt = outer
     if isinstance(stmt, BlockRealize):
         return _nest_of_block(loops, stmt)
     return _nest(loops, stmt)

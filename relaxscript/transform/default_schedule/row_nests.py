@@ -9,12 +9,12 @@ from relaxscript.arith import YES, prove_equal
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, BufferLoad, IntImm, PrimExpr, Var, const
-from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, For, ForKind, Stmt
+from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, Stmt
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.lower_blocks import is_true
 
 from .elementwise import product_of
-from .loop_nests import Loop, is_without
+from .loop_nests import Loop, is_without, loops_around
 
 __all__ = [
     "PlainNest",
@@ -156,13 +156,10 @@ class PlainNest(NamedTuple):
 
 def plain_nest(stmt: Stmt) -> PlainNest | None:
     """The nest that a statement is, if it is one."""
-    loops: list[Loop] = []
-    while isinstance(stmt, For):
-        plain = stmt.kind == ForKind.SERIAL and not stmt.annotations
-        if not (plain and isinstance(stmt.min, IntImm) and stmt.min.value == 0):
-            return None
-        loops.append(Loop(stmt.loop_var, stmt.extent))
-        stmt = stmt.body
+    outer = loops_around(stmt)
+    if outer is None:
+        return None
+    loops, stmt = outer
     if isinstance(stmt, BlockRealize):
         return _plain_block(loops, stmt)
     if isinstance(stmt, BufferStore):
