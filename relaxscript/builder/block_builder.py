@@ -161,7 +161,7 @@ class BlockBuilder(Normalizer):
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
         own_module(self)[unique] = function
         if self._known is not None:
-            self._known.add(self._module.get_global_var(unique), function)
+            self._known.add(self._module.get_global_var(unique))
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
@@ -176,7 +176,7 @@ class BlockBuilder(Normalizer):
         name = _free_name(self, func_name)
         own_module(self)[name] = func
         added = self._module.get_global_var(name)
-        self._known.add(added, func)
+        self._known.add(added)
         return added
 
     def update_func(self, gv: GlobalVar, updated_func: ModuleFunction) -> None:
@@ -191,7 +191,7 @@ class BlockBuilder(Normalizer):
                 )  # fmt: skip
         own_module(self)[gv] = updated_func
         if self._known is not None:
-            self._known.add(gv, updated_func)
+            self._known.add(gv)
 
     def get(self) -> IRModule:
         """The module so far."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.builder import BlockBuilder
+from relaxscript.builder import BlockBuilder, known_functions
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.script import from_source
 from relaxscript_tests.growth import calls_of
@@ -47,3 +47,14 @@ def test_adding_a_prim_func_takes_the_same_work_whatever_else_the_module_has():
         assert isinstance(twice, PrimFunc)
         calls.append(calls_of(lambda bb=bb, twice=twice: bb.add_func(twice, "twice")))
     assert calls[1] <= calls[0]
+
+
+def test_a_function_whose_parameters_tell_it_apart_is_not_hashed(monkeypatch):
+    hashed = []
+    monkeypatch.setattr(known_functions, "structural_hash", lambda func: hashed.append(func) or 0)
+    bb = BlockBuilder(module(1))
+    wider = from_source(MOD.format(lines="").replace("(4,)", "(8,)"))["twice"]
+    assert bb.add_func(wider, "twice").name_hint != "twice"
+    assert hashed == []
+    assert bb.add_func(bb.get()["twice"], "twice").name_hint == "twice"
+    assert len(hashed) == 2
