@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from relaxscript.ir.module import IRModule, ModuleFunction
-from relaxscript.ir.prim import IntImm
+from relaxscript.ir.prim import IntImm, Var as PrimVar
 from relaxscript.ir.relax import Function, GlobalVar
 from relaxscript.ir.structural_equality import structural_hash
 from relaxscript.ir.tir import PrimFunc
@@ -58,17 +58,17 @@ class _Row:
 
 
 def _outline(func: ModuleFunction) -> Hashable:
-    """What structurally equal functions have in common, read off their parameters alone."""
+    """The part of a function that those equal to it have alike, read off its parameters alone."""
     if isinstance(func, PrimFunc):
         return PrimFunc, *[_of_parameter(func, param) for param in func.params]
     if isinstance(func, Function):
         return Function, *[type(param.struct_info) for param in func.params]
-    return type(func)
+    return (type(func),)
 
 
-def _of_parameter(func: PrimFunc, param: object) -> Hashable:
+def _of_parameter(func: PrimFunc, param: PrimVar) -> Hashable:
     buffer = func.buffer_map.get(param)
     if buffer is None:
-        return getattr(param, "dtype", None)
+        return param.dtype
     sizes = [dim.value if isinstance(dim, IntImm) else None for dim in buffer.shape]
     return buffer.dtype, *sizes

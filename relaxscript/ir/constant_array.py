@@ -10,7 +10,22 @@ import numpy as np
 from relaxscript.dtypes import result_dtype
 from relaxscript.runtime.arrays import NDArray
 
-__all__ = ["constant_array"]
+__all__ = ["constant_array", "given_up"]
+
+
+class _GivenUp(np.ndarray[Any, Any]):
+    """Elements that nobody holds but constants."""
+
+
+def given_up(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array for `constant_array` to share, where it is new; its maker must not hold it.
+
+    Folded weights are as large as the program's own: a copy of each took half of their folding.
+    """
+    if array.base is not None or not array.flags.writeable or not array.flags.owndata:
+        return array
+    array.setflags(write=False)
+    return array.view(_GivenUp)
 
 
 def constant_array(value: Any) -> np.ndarray[Any, Any]:
@@ -31,5 +46,7 @@ def constant_array(value: Any) -> np.ndarray[Any, Any]:
 def _is_immutable(value: Any) -> bool:
     """True if the elements of an array are in memory that nobody can write into."""
     while isinstance(value, np.ndarray):
+        if type(value) is _GivenUp:
+            return True
         value = value.base
     return isinstance(value, bytes) or (isinstance(value, mmap) and memoryview(value).readonly)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from relaxscript import Constant
+from relaxscript.ir.constant_array import given_up
 
 
 def address(array):
@@ -58,3 +59,20 @@ def test_elements_in_another_order_are_copied():
         assert constant.data.flags.c_contiguous
         assert constant.data.dtype.isnative
         assert constant.data.tolist() == array.tolist()
+
+
+def test_a_new_array_that_its_maker_gives_up_is_shared_and_can_no_longer_be_written_into():
+    array = np.arange(4.0)
+    constant = Constant(given_up(array))
+    assert address(constant.data) == address(array)
+    for held in (array, constant.data):
+        with pytest.raises(ValueError, match="read-only"):
+            held[0] = 1
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        constant.data.setflags(write=True)
+
+
+def test_what_somebody_else_may_hold_is_not_given_up():
+    array = np.arange(4.0)
+    assert given_up(array[1:]).flags.writeable
+    assert address(Constant(given_up(array[1:])).data) != address(array[1:])

@@ -12,6 +12,7 @@ from relaxscript.arith import YES
 from relaxscript.builder import ExprMutator
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir import prim
+from relaxscript.ir.constant_array import given_up
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Binding,
@@ -215,7 +216,7 @@ class _Folder(ExprMutator):
         def run(*args: Any) -> None:
             self.context.evaluate(self.mod, name, args)
 
-        call_tir_adapter(function, run)(*map(np.array, given), *shape, *results)
+        call_tir_adapter(function, run)(*map(np.asarray, given), *shape, *results)
         return assemble_results(info, results)
 
 
@@ -248,7 +249,7 @@ def _as_expr(value: _Value) -> Expr | None:
     """A value as an expression that gives it; None for what no script can say."""
     match value:
         case np.ndarray():
-            return Constant(value)
+            return Constant(given_up(value))
         case Shape():
             return ShapeExpr.make(tuple([prim.as_prim(size) for size in value]))
         case tuple():
