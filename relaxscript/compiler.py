@@ -27,6 +27,7 @@ from .codegen.vm import Kernel, codegen
 from .errors import Diagnostic, DiagnosticError
 from .errors.exceptions import is_user_error
 from .explainer import Explainer
+from .interpreter.element_copies import copy_elements
 from .interpreter.tir import evaluate
 from .ir import relax, tir
 from .ir.calling import home_of, set_home
@@ -269,6 +270,8 @@ def evaluate_prim_func(mod: IRModule, name: str, args: Sequence[Any]) -> None:
     if target is None:
         target = Target("llvm" if find_spec("llvmlite") else "reference")
     function = mod[name]
+    if copy_elements(function, args):  # A compilation takes longer than all copies.
+        return
     key = f"evaluate {target} {name}"
     before, kernel = mod._compiled.get(key, (None, None))
     if kernel is None or before is not function:

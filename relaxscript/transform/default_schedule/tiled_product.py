@@ -93,12 +93,35 @@ def tiled_loops(product: Product, processor: Processor, panels: Buffer | None = 
 
 
 def packing_loops(product: Product, processor: Processor) -> tuple[Buffer, Stmt]:
-    """A buffer for panels of all columns of B over all steps, and the loops that fill it."""
-    tile = tile_for(processor, product.c.dtype)
+    """A buffer for panels of all columns of B over all steps, and the loops that fill it.
+
+    Both sizes of B are numbers.
+    """
     _, n, k = product.sizes
-    shape = (ceil(n, tile.columns), k, number(tile.columns))
-    panels = Buffer("b_panels", shape, product.c.dtype)
-    return panels, _TiledLoops(product, tile, panels).pack_all()
+    assert isinstance(n, IntImm)
+    columns = tile_for(processor, product.c.dtype).columns
+    whole, left = divmod(n.value, columns)
+    panels = Buffer("b_panels", (ceil(n, columns), k, number(columns)), product.c.dtype)
+
+    def nest(count: PrimExpr | int, body: Callable[[PrimExpr, PrimExpr], Stmt]) -> Stmt:
+        return loop("p", k, lambda p: loop_or_once("j", count, lambda j: body(p, j)))
+
+    def copied(jp: PrimExpr, p: PrimExpr, to: PrimExpr, at: PrimExpr) -> Stmt:
+        value = BufferLoad(product.b, (*product.lead_b, p, at))
+        return BufferStore(panels, value, (jp, p, to))
+
+    def panel(jp: PrimExpr) -> Stmt:
+        every = Ramp(number(0), number(1), columns)
+        return loop("p", k, lambda p: copied(jp, p, every, every.replace(base=jp * columns)))
+
+    def cleared(p: PrimExpr, j: PrimExpr) -> Stmt:
+        return BufferStore(panels, const(0.0, panels.dtype), (number(whole), p, j + left))
+
+    parts = [loop_or_once("jp", whole, panel)] if whole else []
+    if left:
+        last = nest(left, lambda p, j: copied(number(whole), p, j, j + whole * columns))
+        parts += [last, nest(columns - left, cleared)]
+    return panels, in_row(*parts)
 
 
 class _Blocks(NamedTuple):
@@ -224,18 +247,6 @@ class _TiledLoops:
 
         return self.units_of(self.columns, jc, "j", panel)
 
-    def pack_all(self) -> Stmt:
-        """The panels of all columns, over all steps."""
-        columns = self.tile.columns
-
-        def panel(jp: PrimExpr) -> Stmt:
-            def fill(j: PrimExpr) -> Stmt:
-                return self.pack_panel(j, jp, number(0), lambda copy: loop("p", self.k, copy))
-
-            return as_variable("j", jp * columns, fill)
-
-        return loop("jp", ceil(self.n, columns), panel)
-
     def pack_panel(
         self,
         j: PrimExpr,
@@ -246,13 +257,8 @@ class _TiledLoops:
         """One panel from a column and a step on; zeros are behind the edge."""
 
         def whole(p: PrimExpr) -> Stmt:
-            halves = []
-            for half in range(2):
-                at = self._lanes_from(j + half * self.tile.lanes)
-                value = self.of_b(first + p, at)
-                to = (jp, p, self._lanes_from(number(half * self.tile.lanes)))
-                halves.append(BufferStore(self.packed_b, value, to))
-            return in_row(*halves)
+            at, to = (Ramp(x, number(1), self.tile.columns) for x in (j, number(0)))
+            return BufferStore(self.packed_b, self.of_b(first + p, at), (jp, p, to))
 
         def part(p: PrimExpr) -> Stmt:
             def one(q: PrimExpr) -> Stmt:

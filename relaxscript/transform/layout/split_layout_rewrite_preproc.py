@@ -35,6 +35,7 @@ from relaxscript.ir.tir import (
 )
 from relaxscript.ir.walk import rewrite_compounds, walk
 from relaxscript.op.calls import call_tir
+from relaxscript.semantics.fill_sets import FILLS
 from relaxscript.transform.default_schedule.packed_product import LAYOUT_FREE, PREPROCESS
 from relaxscript.transform.fuse.function_names import (
     FunctionNames,
@@ -167,8 +168,9 @@ class _Preparing:
         for known in ("global_symbol", "op_pattern", LAYOUT_FREE):
             attrs = None if attrs is None else attrs.without(known)
         params = [handle_var(f"{buffer.name}_handle") for buffer in (source, panels)]
+        own = None if attrs is None else attrs.without(FILLS)
         prepack = PrimFunc(
-            tuple(params), fill, None, dict(zip(params, (source, panels))), attrs or None
+            tuple(params), fill, None, dict(zip(params, (source, panels))), own or None
         )
         given = handle_var(f"{panels.name}_handle")
         old = next(param for param, buffer in func.buffer_map.items() if buffer is source)
