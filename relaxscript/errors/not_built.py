@@ -86,7 +86,6 @@ PASSES = {
     "ExpandTupleArguments": _FEWER,
     "FastMathTransform": _BY_LOOPS,
     "FewShotTuning": _NO_TUNING,
-    "FoldBatchnormToConv2D": "`DecomposeOpsForInference` has it as operators that `FuseOps` fuses",
     "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
     "Gradient": _TRAINING_STEP,
     "IPCAllReduceRewrite": _NO_GPU,

@@ -92,11 +92,13 @@ if TYPE_CHECKING:
     from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
     from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
+    from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
 
 # What no pipeline runs, and patterns with it, is imported when it is first used.
 _LATER = {
     "AllocateWorkspace": "byoc.allocate_workspace",
     "AttachExternModules": "byoc.attach_extern_modules",
+    "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
     "FusionPattern": "fuse.fusion_pattern",
     "MatchResult": "byoc.nest_matcher",
@@ -125,6 +127,7 @@ __all__ = [
     "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
+    "FoldBatchnormToConv2D",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",

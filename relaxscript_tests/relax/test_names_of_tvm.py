@@ -84,7 +84,7 @@ ABSENT = {
     **each(
         SIMPLER, "relax.transform",
         "AdjustMatmulOrder CombineParallelMatmul ExpandMatmulOfSum ExpandTupleArguments "
-        "FastMathTransform FoldBatchnormToConv2D FuseTransposeMatmul RemoveRedundantReshape "
+        "FastMathTransform FuseTransposeMatmul RemoveRedundantReshape "
         "RemoveUnusedOutputs RemoveUnusedParameters ReorderPermuteDimsAfterConcat "
         "ReorderTakeAfterMatmul SpecializePrimFuncBasedOnCallSite UpdateParamStructInfo",
     ),

@@ -34,6 +34,7 @@ from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+from relaxscript_tests.transform.layout.network_programs import network
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
@@ -416,6 +417,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "EliminateCommonSubexpr": [
         Case("calls", lambda mod, inputs: transform.EliminateCommonSubexpr(call_only=True)),
+    ],
+    "FoldBatchnormToConv2D": [
+        Case("networks", lambda mod, inputs: transform.FoldBatchnormToConv2D(), network),
     ],
     "FuseOps": [
         Case("of_loops", lambda mod, inputs: transform.FuseOps(), fusable_module),
