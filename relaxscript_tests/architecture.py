@@ -89,7 +89,7 @@ FLOORS = (
     ("explainer",),
     ("compiler",),
     ("artifact",),
-    ("frontend", "testing", "cli"),
+    ("frontend", "testing", "training", "cli"),
     (
         "distributed", "error", "expr", "ir.transform", "nd", "s_tir", "struct_info", "target",
         "tir", "topi", "ty", "vm",
@@ -270,8 +270,8 @@ def own_code(files: Mapping[str, str]) -> list[str]:
 FILE_LINES = 600
 FUNCTION_LINES = 60
 NAMELESS = re.compile(
-    # Users of TVM import `relax.utils` and `relax.backend.utils`.
-    r"(?<!relaxscript/relax)(?<!relaxscript/relax/backend)(^|/)utils?(\.py|/)"
+    # Users of TVM import `relax.utils` and those of `backend` and `training`.
+    r"(?<!relaxscript/relax)(?<!relaxscript/relax/backend)(?<!relaxscript/relax/training)(^|/)utils?(\.py|/)"
     r"|(^|/)(helpers?|common|misc|_internal)(\.py|/)|^relaxscript/core(\.py|/)"
 )
 

@@ -75,11 +75,6 @@ def fails(code, error, message, **more):
         exec(code, known(**more))
 
 
-def imports(theirs, ours, folder):
-    fails(theirs[0].replace("tvm", "relaxscript"), ImportError, "relaxscript")
-    exec(ours[0], {})
-
-
 def kind(theirs, ours, folder):
     target = relaxscript.target.Target("llvm")
     fails(theirs[0], AttributeError, "'str' object has no attribute 'name'", target=target)
@@ -149,7 +144,6 @@ def formation(theirs, ours, folder):
 
 
 DIFFERS = {
-    "from tvm.relax.training.utils import register_te_gradient": imports,
     'target.kind.name == "llvm"': kind,
     'Target("llvm", host="llvm")': host,
     "te.create_schedule(B.op)": schedule,

@@ -49,10 +49,6 @@ _TRAINING_STEP = "write the step of the training as a function of its own"
 _TRAINING = {
     "SetupTrainer": _TRAINING_STEP,
     "Trainer": _TRAINING_STEP,
-    "AppendLoss": _TRAINING_STEP,
-    "loss": "`R.nn.cross_entropy_with_logits` and `R.nn.nll_loss` are losses",
-    "optimizer": _TRAINING_STEP,
-    "utils": "`register_te_gradient` is in `relaxscript.relax.training` itself",
 }
 _TIR = {
     "TensorIntrin": _SCHEDULES,

@@ -42,6 +42,8 @@ HOMES = {
     "relax.pipeline": "transform.pipeline",
     "relax.struct_info": "ir.struct_info",
     "relax.transform": "transform",
+    "relax.training.loss": "training.loss",
+    "relax.training.optimizer": "training.optimizer",
     "relax.ty": "ir.types",
     "relax.vm": "vm",
 }

@@ -99,6 +99,7 @@ ABSENT = {
         "LegalizeOps makes calls of packed functions for them", "relax.backend",
         "DispatchSampling DispatchSortScan",
     ),
+    **each(TRAINING, "relax.training", "SetupTrainer Trainer"),
     "relax.frontend.detach_params": "planned with frontends",
     "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
     "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",

@@ -1,0 +1,1 @@
+"""Tests of losses, optimizers, and what trains a model with them."""
