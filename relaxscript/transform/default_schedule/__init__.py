@@ -21,6 +21,7 @@ panel_copies.py            copies of elements that lie side by side.
 rows_elsewhere.py          elements of rows whose places are computed.
 transposed_blocks.py       elements that are read along another axis, by blocks.
 split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
+grouped_loops.py           loops whose indices are divided, as two.
 collapsed_axes.py          axes that lie behind one another, as one.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

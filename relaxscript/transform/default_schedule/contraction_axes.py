@@ -7,10 +7,8 @@ loop around. Columns lie side by side in the result. The axes of the sum are ste
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
-from relaxscript.arith import simplify
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
@@ -18,16 +16,16 @@ from relaxscript.ir.prim import (
     FloatImm,
     FloorDiv,
     FloorMod,
-    IntImm,
     PrimExpr,
     Var,
     cast,
     const,
 )
 from relaxscript.ir.tir import Buffer, BufferStore
-from relaxscript.ir.walk import rewrite_top_down, walk
+from relaxscript.ir.walk import walk
 
 from .collapsed_axes import collapsed
+from .grouped_loops import with_groups_as_loops
 from .loop_nests import Loop
 from .row_nests import PlainNest
 
@@ -81,44 +79,11 @@ def contraction_of(nest: PlainNest, start: PrimExpr) -> Contraction | None:
     if nest.store.buffer.dtype not in ("float32", "float64"):
         return None
     store = nest.store.replace(value=nest.value)
-    outer, store = _with_groups_as_loops(nest.outer, store)
+    outer, store = with_groups_as_loops(nest.outer, store)
     match store.value:
         case prim.Mul(a=x, b=y):
             return _with_roles(outer, nest.inner, store, x, y)
     return None
-
-
-def _with_groups_as_loops(loops: Sequence[Loop], store: BufferStore) -> tuple[Loops, BufferStore]:
-    """The loops of which those that are divided by a number are two: groups, and one group."""
-    made: list[Loop] = []
-    for loop in loops:
-        sizes = {_group_size(node, loop) for node in walk(store.value)} - {0}
-        if len(sizes) != 1:
-            made.append(loop)
-            continue
-        size, dtype = const(sizes.pop(), loop.var.dtype), loop.var.dtype
-        group, inner = (Var.make(f"{loop.var.name}_{name}", dtype) for name in ("group", "in"))
-        made += [Loop(group, simplify(FloorDiv(cast(loop.extent, dtype), size))), Loop(inner, size)]
-        index = group * size + inner
-        store = rewrite_top_down(store, partial(_in_group, loop, group, index))
-    return tuple(made), store
-
-
-def _in_group(loop: Loop, group: Var, index: PrimExpr, node: Node) -> Node | None:
-    """An index of a loop as one of a group and of one inside of it."""
-    if _group_size(node, loop):
-        return group
-    return index if node is loop.var else None
-
-
-def _group_size(node: Node, loop: Loop) -> int:
-    """The number by which the index of a loop is divided, if that gives whole groups; 0 if not."""
-    match node:
-        case FloorDiv(a=Var() as a, b=IntImm(value=size)) if a is loop.var and size > 0:
-            extent = loop.extent
-            if isinstance(extent, IntImm) and extent.value % size == 0:
-                return size
-    return 0
 
 
 def _with_roles(

@@ -21,6 +21,7 @@ from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vec
 from .contraction import contraction_loops
 from .contraction_axes import contraction_of
 from .elementwise import by_vectors, one_by_one
+from .grouped_loops import with_groups_as_loops
 from .inline_producers import InlinedNest, inlined
 from .loop_nests import Nest, Nests, is_without, nest_of, parts_of
 from .loop_writing import in_row, with_memory
@@ -98,6 +99,7 @@ def _step_of(part: Stmt) -> _Step | None:
     nest = nest_of(part)
     if nest is None:
         return None
+    nest = Nest(*with_groups_as_loops(nest.loops, nest.store, FEWEST))
     return _Step(part, plain, None, InlinedNest(nest, ()))
 
 

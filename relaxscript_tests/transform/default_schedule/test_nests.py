@@ -11,9 +11,9 @@ from relaxscript.arith import simplify
 from relaxscript.codegen.llvm import compile_prim_funcs
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import Call, IntImm, PrimExpr, Var, const
+from relaxscript.ir.prim import Call, FloorDiv, FloorMod, IntImm, PrimExpr, Var, const
 from relaxscript.ir.structural_equality import assert_structural_equal
-from relaxscript.ir.tir import BufferStore, PrimFunc
+from relaxscript.ir.tir import Allocate, BufferStore, PrimFunc
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.script import from_source
 from relaxscript.transform import ApplyDefaultSchedule
@@ -198,6 +198,43 @@ def test_a_sum_over_several_axes_of_which_one_is_the_last_has_a_bound():
     exact = x.astype("longdouble").sum((0, 2))
     bound = np.finfo("float64").eps * 120 * np.abs(x.astype("longdouble")).sum((0, 2))
     assert (np.abs(found - exact) <= bound).all()
+
+
+# ------------------------------------------------------------------ groups
+
+
+GROUPS = [
+    (
+        tensor("x", 2, 6, "n", 8),
+        "h = R.permute_dims(x, [0, 2, 1, 3])\ny = R.reshape(h, (2, n, 48))",
+    ),
+    (tensor("x", 3, 12), "h = R.reshape(x, (3, 3, 4))\ny = R.permute_dims(h, [1, 0, 2])"),
+    (tensor("x", 5, 7, 40), "h = R.permute_dims(x, [1, 0, 2])\ny = R.reshape(h, (7, 200))"),
+]
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+@pytest.mark.parametrize(("head", "body"), GROUPS)
+def test_axes_that_are_put_together_are_copied_once(head: str, body: str, vector_bytes: int):
+    mod = fused(head, body)
+    func = by_nests(mod, Processor(vector_bytes, 16))
+    assert not any(isinstance(node, (Allocate, FloorDiv, FloorMod)) for node in walk(func.body))
+    for n in (1, 5):
+        assert_same(only_prim_func(mod), func, {"n": n}, 0)
+
+
+def test_a_row_of_groups_is_a_loop_over_groups_and_one_inside():
+    head = 'A: T.Buffer((3, 8), "float32"), B: T.Buffer((24,), "float32")'
+    before = """
+for i in range(24):
+    B[i] = A[i // 8, i % 8]
+"""
+    after = """
+for g, k in T.grid(3, 2):
+    B[T.Ramp(g * 8 + k * 4, 1, 4)] = A[g, T.Ramp(k * 4, 1, 4)]
+"""
+    made = nests(prim_func(head, before), Processor(16, 4))
+    assert_structural_equal(made, prim_func(head, after))
 
 
 # ------------------------------------------------------------------ conditions
