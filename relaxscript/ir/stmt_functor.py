@@ -9,19 +9,20 @@ Source: TVM `tir.stmt_functor`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_not
 from typing import Any, TypeVar
 
 from relaxscript.errors import meant_hint, nearest
 
 from . import prim, tir, tir_compute, walk
 from .field_types import brief
-from .node import Node, traversal_of
+from .node import Node, fields_of, traversal_of
 from .prim import PrimExpr, Var
 from .tir import Block, Buffer, PrimFunc, SeqStmt, Stmt
 
 __all__ = [
-    "ir_transform", "part_names", "parts_of_tir", "post_order_visit", "pre_order_visit",
-    "rebuild_tir", "renew_defs", "renewed_buffer", "rewrite_tir", "substitute",
+    "inner_statements", "ir_transform", "part_names", "parts_of_tir", "post_order_visit",
+    "pre_order_visit", "rebuild_tir", "renew_defs", "renewed_buffer", "rewrite_tir", "substitute",
 ]  # fmt: skip
 
 Part = TypeVar("Part", bound=Node)
@@ -31,6 +32,7 @@ Transform = Callable[[Any], Any]
 _CONTAINERS = (tir.Range, tir.IterVar, tir.BufferRegion, tir.MatchBufferRegion)
 _names: dict[type[Node], tuple[str, ...]] = {}
 _readers: dict[type[Node], Callable[[Any], list[Stmt | PrimExpr]]] = {}
+_rebuilders: dict[type[Node], Callable[[Any, Mapping[int, Any]], Any]] = {}
 
 
 def part_names(cls: type[Node]) -> tuple[str, ...]:
@@ -75,6 +77,22 @@ def _reader(cls: type[Node]) -> Callable[[Any], list[Stmt | PrimExpr]]:
     return read
 
 
+def inner_statements(stmt: Stmt) -> list[Stmt]:
+    """The statements directly in one; scalars, which are most of a function, are passed by."""
+    match stmt:
+        case tir.SeqStmt(seq):
+            return [*seq]
+        case tir.BufferStore() | tir.Evaluate():
+            return []
+        case tir.BlockRealize(block=block):
+            return [block]
+        case tir.Block(body=body, init=None):
+            return [body]
+        case tir.For(body=body) | tir.LetStmt(body=body):
+            return [body]
+    return [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
+
+
 def _collected(value: Any) -> list[Stmt | PrimExpr]:
     found: list[Stmt | PrimExpr] = []
     _collect(value, found)
@@ -105,6 +123,52 @@ def rebuild_tir(node: Part, replacement: Callable[[Any], Any]) -> Part:
     if isinstance(made, SeqStmt) and any(isinstance(part, SeqStmt) for part in made.seq):
         return SeqStmt(made.seq).replace(span=made.span)  # type: ignore[return-value]
     return made
+
+
+# How a field of a declared type is made of the parts that are done.
+_REBUILT = {
+    "PrimExpr": "done[id(old_{0})]",
+    "PrimExpr | None": "None if old_{0} is None else done[id(old_{0})]",
+    "Stmt": "done[id(old_{0})]",
+    "Stmt | None": "None if old_{0} is None else done[id(old_{0})]",
+    "tuple[PrimExpr, ...]": "_items(old_{0}, done)",
+}
+
+
+def _rebuilder(cls: type[Node]) -> Callable[[Any, Mapping[int, Any]], Any]:
+    """A function of a node of a class, and of what each of its parts becomes by its identity.
+
+    It gives what `rebuild_tir` gives. It is made of the types of the fields, where these are plain.
+    """
+    declared = {f.name: f.annotation for f in traversal_of(cls)}
+    names = part_names(cls)
+    if cls is SeqStmt or any(
+        _REBUILT.get(declared[n], _ADDED.get(declared[n])) is None for n in names
+    ):
+        rebuild = _rebuild_slowly
+    else:
+        names = tuple([n for n in names if declared[n] in _REBUILT])
+        lines = [
+            f"    old_{n} = node.{n}; new_{n} = {_REBUILT[declared[n]].format(n)}" for n in names
+        ]
+        same = " and ".join([f"new_{n} is old_{n}" for n in names]) or "True"
+        fields = [f"new_{f.name}" if f.name in names else f"node.{f.name}" for f in fields_of(cls)]
+        made = f"_cls.make({', '.join(fields)}, span=node.span)"
+        source = ["def rebuild(node, done):", *lines, f"    return node if {same} else {made}"]
+        scope: dict[str, Any] = {"_cls": cls, "_items": _items}
+        exec("\n".join(source), scope)
+        rebuild = scope["rebuild"]
+    _rebuilders[cls] = rebuild
+    return rebuild
+
+
+def _rebuild_slowly(node: Any, done: Mapping[int, Any]) -> Any:
+    return rebuild_tir(node, lambda part: done[id(part)])
+
+
+def _items(old: tuple[Any, ...], done: Mapping[int, Any]) -> tuple[Any, ...]:
+    new = tuple([done[id(item)] for item in old])
+    return new if any(map(is_not, new, old)) else old
 
 
 def _replaced(value: Any, replacement: Callable[[Any], Any]) -> Any:
@@ -171,22 +235,38 @@ def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], An
             stack += parts_of_tir(node)[::-1]
 
 
-def rewrite_tir(root: Part, step: Callable[[Stmt | PrimExpr], Stmt | PrimExpr | None]) -> Part:
+def rewrite_tir(
+    root: Part, step: Transform | None, first: Mapping[type[Node], Transform] | None = None
+) -> Part:
     """Rebuild statements and scalars bottom-up, each once; None from `step` keeps a node.
 
     As `walk.rewrite`, but variables that are defined and buffers stay. They are not visited, and
-    most of the nodes around a load.
+    most of the nodes around a load. `first` has functions for some classes, asked before the parts
+    of a node: what one of them gives takes its place, without `step` and entered no more.
     """
-    parts: list[Stmt | PrimExpr] = []
-    post_order_visit(root, parts.append)  # type: ignore[arg-type]
     done: dict[int, Any] = {}
-    for node in parts:
-        made = node
-        for part in parts_of_tir(node):
-            if done[id(part)] is not part:
-                made = rebuild_tir(node, lambda part: done[id(part)])
-                break
-        replacement = step(made)
+    early = first or {}
+    # None stands above a node whose parts are done.
+    stack: list[Any] = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            made = (_rebuilders.get(node.__class__) or _rebuilder(node.__class__))(node, done)
+        elif id(node) in done:
+            continue
+        else:
+            ask = early.get(node.__class__)
+            if ask is not None and (made := ask(node)) is not None:
+                done[id(node)] = made
+                continue
+            parts = (_readers.get(node.__class__) or _reader(node.__class__))(node)
+            if parts:
+                parts.reverse()
+                stack += (node, None, *parts)
+                continue
+            made = node
+        replacement = None if step is None else step(made)
         done[id(node)] = made if replacement is None else replacement
     return done[id(root)]  # type: ignore[no-any-return]
 

@@ -7,12 +7,12 @@ Where loops have been arranged otherwise, an attribute says what was known of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.stmt_functor import parts_of_tir
+from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import walk
 
@@ -35,8 +35,9 @@ def filled_params(func: tir.PrimFunc, module: IRModule | None = None) -> frozens
         return frozenset()
     pairs = enumerate(func.params)
     owners = {func.buffer_map[p]: i for i, p in pairs if p in func.buffer_map}
-    found = _FillReader(module, {buffer.data: buffer for buffer in owners})
-    return frozenset(owners[b] for b in found.filled(func.body, {}) if b in owners)
+    found = _FillReader(module, owners)
+    found.read(func.body, {})
+    return frozenset(owners[b] for b in found.filled)
 
 
 def _returns_early(body: tir.Stmt) -> bool:
@@ -48,54 +49,62 @@ def _returns_early(body: tir.Stmt) -> bool:
             calls = (part for part in walk(stmt.value) if isinstance(part, prim.Call))
             if any(call.op == "tir.ret" for call in calls):
                 return True
-        statements += [part for part in parts_of_tir(stmt) if isinstance(part, tir.Stmt)]
+        statements += inner_statements(stmt)
     return False
 
 
 class _FillReader:
-    """Reads statements; `buffers` are those of the parameters by their pointers."""
+    """Reads statements; `filled` are the buffers among those of the parameters that they fill."""
 
-    def __init__(self, module: IRModule | None, buffers: Mapping[prim.Var, tir.Buffer]) -> None:
+    def __init__(self, module: IRModule | None, buffers: Collection[tir.Buffer]) -> None:
         self.module = module
         self.buffers = buffers
+        self.by_pointer = {buffer.data: buffer for buffer in buffers}
+        self.filled: set[tir.Buffer] = set()
 
-    def filled(self, stmt: tir.Stmt | None, extents: _Extents) -> Iterator[tir.Buffer]:
-        """The buffers that a statement fills while variables go through all of their values."""
+    def read(self, stmt: tir.Stmt, extents: _Extents) -> None:
+        """Read a statement that is run while variables go through all of their values."""
         match stmt:
-            case tir.SeqStmt(seq):
-                for part in seq:
-                    yield from self.filled(part, extents)
+            case tir.BufferStore(buffer=buffer) if buffer in self.buffers:
+                if _covers(stmt.indices, buffer, extents):
+                    self.filled.add(buffer)
             case tir.For(loop_var, start, extent, body=body):
                 # A loop that begins elsewhere gives no indices, but it must run.
                 inside = {**extents, loop_var: extent if _is(start, 0) else _NONE}
-                yield from self.filled(body, inside)
+                self.read(body, inside)
             case tir.BlockRealize(values, predicate, block) if _is(predicate, 1):
-                yield from self.filled_by_block(block, _axes(block, values, extents))
-            case tir.BufferStore(buffer=buffer, indices=indices):
-                if _covers(indices, buffer, extents):
-                    yield buffer
-            case tir.Evaluate(prim.Call(op=GlobalVar() as callee, args=args)):
-                if _run(extents):
-                    yield from self.filled_by_call(callee, args)
+                self.read_block(block, _axes(block, values, extents))
+            case tir.SeqStmt(seq):
+                for part in filter(self._may_fill, seq):
+                    self.read(part, extents)
+            case tir.Evaluate(prim.Call(op=GlobalVar() as callee, args=args)) if _run(extents):
+                self.read_call(callee, args)
             case _ if isinstance(stmt, _WRAPPERS):
-                yield from self.filled(stmt.body, extents)
+                self.read(stmt.body, extents)
 
-    def filled_by_block(self, block: tir.Block, extents: _Extents | None) -> Iterator[tir.Buffer]:
-        """The buffers that a block fills, unless it is not known what it runs over."""
+    def _may_fill(self, stmt: tir.Stmt) -> bool:
+        """True unless all that a nest of loops does is to store into another buffer."""
+        while stmt.__class__ is tir.For:
+            stmt = stmt.body
+        if isinstance(stmt, tir.BlockRealize) and stmt.block.init is None:
+            stmt = stmt.block.body
+        return not isinstance(stmt, tir.BufferStore) or stmt.buffer in self.buffers
+
+    def read_block(self, block: tir.Block, extents: _Extents | None) -> None:
+        """Read a block, unless it is not known what it runs over."""
         if extents is not None:
-            yield from self.filled(block.init, extents)
-            yield from self.filled(block.body, extents)
+            if block.init is not None:
+                self.read(block.init, extents)
+            self.read(block.body, extents)
 
-    def filled_by_call(
-        self, callee: GlobalVar, args: Sequence[prim.PrimExpr]
-    ) -> Iterator[tir.Buffer]:
-        """The buffers that a call fills: the callee's have the shapes of what is passed."""
+    def read_call(self, callee: GlobalVar, args: Sequence[prim.PrimExpr]) -> None:
+        """Note the buffers that a call fills: the callee's have the shapes of what is passed."""
         function = self.module[callee] if self.module and callee in self.module else None
         if isinstance(function, tir.PrimFunc):
             for index in filled_params(function, self.module):
                 passed = args[index] if index < len(args) else None
-                if isinstance(passed, prim.Var) and passed in self.buffers:
-                    yield self.buffers[passed]
+                if isinstance(passed, prim.Var) and passed in self.by_pointer:
+                    self.filled.add(self.by_pointer[passed])
 
 
 def _axes(

@@ -8,7 +8,12 @@ import pytest
 
 from relaxscript import tir
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.stmt_functor import parts_of_tir, rebuild_tir, rewrite_tir
+from relaxscript.ir.stmt_functor import (
+    inner_statements,
+    parts_of_tir,
+    rebuild_tir,
+    rewrite_tir,
+)
 from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.walk import bound_vars, walk
 from relaxscript.script import from_source
@@ -144,6 +149,20 @@ def test_what_is_shared_is_rewritten_once_and_what_stays_is_the_same_object():
     assert [type(found).__name__ for found in asked] == ["Var", "IntImm", "Add", "Mul"]
 
 
+def test_what_is_given_first_takes_the_place_of_a_node_and_is_not_entered():
+    zero, asked = tir.const(0.0, "float32"), list[Any]()
+    made = rewrite_tir(function().body, asked.append, {tir.BufferLoad: lambda load: zero})
+    assert not any(isinstance(node, tir.BufferLoad) for node in walk(made))
+    assert not any(isinstance(node, tir.BufferLoad) or node is zero for node in asked)
+
+
+def test_where_nothing_is_given_first_a_node_is_rewritten_as_others_are():
+    body = function().body
+    made = rewrite_tir(body, None, {tir.BufferLoad: lambda load: None, tir.Add: lambda e: e.b})
+    assert "Add" not in names(post_order_visit, made)
+    assert rewrite_tir(body, None, {tir.BufferLoad: lambda load: None}) is body
+
+
 def literals(root: Any) -> list[tir.FloatImm]:
     found: list[Any] = []
     post_order_visit(root, found.append)
@@ -239,3 +258,23 @@ def test_the_parts_of_a_node_are_the_statements_and_scalars_of_its_fields(seed):
             kept: list[Any] = []
             rebuild_tir(node, lambda part, kept=kept: kept.append(part) or part)
             assert [*map(id, kept)] == [*map(id, parts_of_tir(node))]
+
+
+@pytest.mark.parametrize("seed", range(examples(100)))
+def test_rewriting_builds_what_a_transformation_builds(seed):
+    def anew(e: Any) -> Any:
+        return tir.IntImm(e.dtype, e.value ^ 1) if isinstance(e, tir.IntImm) else None
+
+    body = random_prim_func(seed).body
+    made, expected = rewrite_tir(body, anew), ir_transform(body, None, anew)
+    assert structural_equal(made, expected)
+    pairs = zip(walk(made), walk(expected), strict=True)
+    assert all(type(a) is type(b) and a.span is b.span for a, b in pairs)
+
+
+@pytest.mark.parametrize("seed", range(examples(100)))
+def test_the_statements_in_one_are_those_among_its_parts(seed):
+    for node in walk(random_prim_func(seed).body):
+        if isinstance(node, tir.Stmt):
+            parts = [part for part in parts_of_tir(node) if isinstance(part, tir.Stmt)]
+            assert [*map(id, inner_statements(node))] == [*map(id, parts)]

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from relaxscript.arith import YES, prove_equal, simplify
-from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
     INT64,
     BufferLoad,
@@ -32,17 +31,15 @@ from relaxscript.ir.tir import (
     DeclBuffer,
     For,
     ForKind,
-    LetStmt,
     PrimFunc,
     SeqStmt,
     Stmt,
 )
-from relaxscript.ir.walk import rewrite
 from relaxscript.transform.prim_func.known_facts import in_int64
 from relaxscript.transform.prim_func.memory_access import has_noalias
-from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vectors
+from relaxscript.transform.prim_func.vectorize_loop import are_lanes, in_lanes
 
-from .inline_producers import InlinedNest, inlined
+from .inline_producers import InlinedNest, in_variables, inlined
 from .loop_nests import Loop, Nest, Nests, is_without, nests_of
 from .processor import Processor
 from .split_at_conditions import divides
@@ -62,18 +59,25 @@ def elementwise(func: PrimFunc, processor: Processor) -> PrimFunc | None:
                                                  ...
     """
     found = nests_of(func)
-    if found is not None and has_noalias(func) and any(map(_begins_again, found.nests)):
-        return None
-    parts = None if found is None else results_by_vectors(func, found, processor)
+    parts = None if found is None else results_by_vectors(func, found, processor, again=False)
     if not parts:
         return None
     return func.replace(body=SeqStmt(tuple(parts)) if len(parts) > 1 else parts[0])
 
 
-def results_by_vectors(func: PrimFunc, found: Nests, processor: Processor) -> list[Stmt] | None:
-    """The loops of each result of some nests; None where one of them has no form with vectors."""
+def results_by_vectors(
+    func: PrimFunc, found: Nests, processor: Processor, again: bool = True
+) -> list[Stmt] | None:
+    """The loops of each result of some nests; None where one of them has no form with vectors.
+
+    The same unless `again` where elements are read round and round, which parts of loops do by
+    vectors.
+    """
     values = inlined(found)
     if values is None or (len(values) > 1 and not has_noalias(func)):
+        return None
+    may_begin_again = has_noalias(func) and any(value.has_remainders for value in values)
+    if not again and may_begin_again and any(map(_begins_again, found.nests)):
         return None
     made = [by_vectors(func, value, processor) for value in values]
     parts = [part for part in made if part is not None]
@@ -81,64 +85,66 @@ def results_by_vectors(func: PrimFunc, found: Nests, processor: Processor) -> li
 
 
 def _begins_again(nest: Nest) -> bool:
-    """True if elements are read round and round, which parts of loops do by vectors."""
+    """True if elements are read round and round."""
     return divides(InlinedNest(nest, ()))
 
 
 def by_vectors(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:
     """The loops of one result, the innermost by vectors."""
     nest = value.nest
-    buffers = {load.buffer for load in value.loads()} | {nest.store.buffer}
+    buffers = {load.buffer for load in value.loads} | {nest.store.buffer}
     if not nest.loops or any(buffer.dtype.lanes > 1 for buffer in buffers):
         return None
     lanes = processor.lanes(max(buffer.dtype.itemsize for buffer in buffers))
     loops = _collapsed(value)
-    if not never_fails(func, loops.one_by_one()):
+    if not are_lanes(func, loops.one_by_one(), loops.var):
         return None
     while isinstance(loops.extent, IntImm) and lanes > max(loops.extent.value, 1):
         lanes //= 2
-    return None if lanes == 1 else with_vectors(func, loops.by_vectors(lanes))
+    return None if lanes == 1 else loops.by_vectors(lanes)
 
 
 def one_by_one(value: InlinedNest) -> Stmt:
     """The loops of one result as they are."""
-    loops = value.nest.loops
-    if not loops:
+    if not value.nest.loops:
         return value.statement()
-    *outer, (var, extent) = loops
-    return _Loops(tuple(outer), var, extent, value.statement(), ()).one_by_one()
+    return _as_it_is(value).one_by_one()
 
 
 class _Loops(NamedTuple):
     """Loops around one iteration, of which the innermost is over several axes.
 
-    `views` are the buffers of one dimension over those that have these axes.
+    An iteration binds variables, of which those at some `places` depend on the innermost loop by
+    themselves, and stores an element. `views` are the buffers of one dimension over those that
+    have these axes.
     """
 
     outer: tuple[Loop, ...]
     var: Var
     extent: PrimExpr
-    body: Stmt
+    lets: Sequence[tuple[Var, PrimExpr]]
+    store: BufferStore
+    places: frozenset[int]
     views: tuple[Buffer, ...]
 
     def one_by_one(self) -> Stmt:
         """All loops, the innermost over one element after the other."""
         zero = const(0, self.var.dtype)
-        return self._around(For(self.var, zero, self.extent, ForKind.SERIAL, self.body))
+        body = in_variables(self.lets, self.store)
+        return self._around(For(self.var, zero, self.extent, ForKind.SERIAL, body))
 
-    def by_vectors(self, lanes: int) -> Stmt:
-        """All loops; of the innermost, so many iterations at a time are a vectorized loop."""
+    def by_vectors(self, lanes: int) -> Stmt | None:
+        """All loops, the innermost by vectors; None where an iteration has no form with these."""
         dtype = self.var.dtype
         width = IntImm(dtype, lanes)
         count, rest = _parts(self.extent, width)
         i, j, r = (Var.make(name, dtype) for name in (self.var.name, "lane", "rest"))
         zero = const(0, dtype)
-        place = i * width + j
-        # Of two copies each has variables of its own.
-        one = self._at(place) if rest is None else self._iteration(place)
-        made: Stmt = For(
-            i, zero, count, ForKind.SERIAL, For(j, zero, width, ForKind.VECTORIZED, one)
-        )
+        one = self._at(i * width + j)
+        vector = in_lanes(For(j, zero, width, ForKind.VECTORIZED, one))
+        if vector is None:
+            return None
+        made: Stmt = For(i, zero, count, ForKind.SERIAL, vector)
         if rest is not None:
             one = self._iteration(count * width + r)
             made = SeqStmt((made, For(r, zero, rest, ForKind.SERIAL, one)))
@@ -153,16 +159,25 @@ class _Loops(NamedTuple):
 
     def _at(self, index: PrimExpr) -> Stmt:
         """One iteration."""
-        return rewrite_tir(self.body, lambda node: index if node is self.var else None)
+
+        def step(node: Stmt | PrimExpr) -> PrimExpr | None:
+            return index if node is self.var else None
+
+        lets = [
+            (var, rewrite_tir(value, step) if place in self.places else value)
+            for place, (var, value) in enumerate(self.lets)
+        ]
+        return in_variables(lets, rewrite_tir(self.store, step))
 
     def _iteration(self, index: PrimExpr) -> Stmt:
         """One iteration with variables of its own."""
-        values: dict[Node, PrimExpr] = {self.var: index}
-        body = self.body
-        while isinstance(body, LetStmt):
-            values[body.var] = Var.make(body.var.name, body.var.dtype)
-            body = body.body
-        return rewrite(self.body, values.get)
+        values: dict[Stmt | PrimExpr, PrimExpr] = {self.var: index}
+        lets = []
+        for var, value in self.lets:
+            fresh = Var.make(var.name, var.dtype)
+            lets.append((fresh, rewrite_tir(value, values.get)))
+            values[var] = fresh
+        return in_variables(lets, rewrite_tir(self.store, values.get))
 
 
 def _parts(extent: PrimExpr, width: IntImm) -> tuple[PrimExpr, PrimExpr | None]:
@@ -173,25 +188,27 @@ def _parts(extent: PrimExpr, width: IntImm) -> tuple[PrimExpr, PrimExpr | None]:
     return simplify(FloorDiv(extent, width)), rest
 
 
+def _as_it_is(value: InlinedNest) -> _Loops:
+    """The loops of a value."""
+    *outer, (var, extent) = value.nest.loops
+    places = frozenset([k for k in range(len(value.lets)) if value.depends_on_place(k)])
+    return _Loops(tuple(outer), var, extent, value.lets, value.nest.store, places, ())
+
+
 def _collapsed(value: InlinedNest) -> _Loops:
     """The loops of a value; the last ones as one loop where their axes lie behind one another."""
-    loops, body = value.nest.loops, value.statement()
-    accesses = [(load.buffer, load.indices) for load in value.loads()]
-    store = value.nest.store
+    loops, store = value.nest.loops, value.nest.store
+    accesses = [(load.buffer, load.indices) for load in value.loads]
     accesses.append((store.buffer, store.indices))
+    found = _as_it_is(value)
     for depth in range(len(loops), 1, -1):
         last = loops[-depth:]
         if all(_is_whole(*a, last) or is_without(a[1], last) for a in accesses):
             whole = dict.fromkeys(b for b, indices in accesses if _is_whole(b, indices, last))
-            views = {buffer: _view(buffer) for buffer in whole}
-            var, flat = Var.make(last[-1].var.name, INT64), dict(views)
-            made = _Flat(last, var, flat).rewritten(body)
-            used: list[Stmt | PrimExpr] = []
-            pre_order_visit(made, used.append)
-            if {loop.var for loop in last}.isdisjoint(used):
-                extent = product_of([loop.extent for loop in last])
-                return _Loops(loops[:-depth], var, extent, made, tuple(views.values()))
-    return _Loops(loops[:-1], loops[-1].var, loops[-1].extent, body, ())
+            made = _Flat(last, {buffer: _view(buffer) for buffer in whole}).applied_to(found)
+            if made is not None:
+                return made
+    return found
 
 
 def _is_whole(buffer: Buffer, indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
@@ -225,22 +242,38 @@ def product_of(extents: Sequence[PrimExpr]) -> PrimExpr:
 class _Flat:
     """An iteration in which buffers are reached by one index, that of the loop over all axes."""
 
-    def __init__(self, loops: Sequence[Loop], var: Var, views: dict[Buffer, Buffer]) -> None:
+    def __init__(self, loops: Sequence[Loop], views: dict[Buffer, Buffer]) -> None:
         self.depth = len(loops)
         self.loops = loops
-        self.var = var
+        self.variables = {loop.var for loop in loops}
+        self.var = Var.make(loops[-1].var.name, INT64)
         self.views = views
 
-    def rewritten(self, body: Stmt) -> Stmt:
-        def step(node: Stmt | PrimExpr) -> Stmt | PrimExpr | None:
-            if not isinstance(node, (BufferLoad, BufferStore)) or node.buffer not in self.views:
+    def applied_to(self, found: _Loops) -> _Loops | None:
+        """The loops with one in the place of these; None where one of these is still needed."""
+        lets = [*found.lets]
+        for place in found.places:
+            var, value = lets[place]
+            lets[place] = var, rewrite_tir(value, self._step)
+        store = rewrite_tir(found.store, self._step)
+        rewritten: list[Stmt | PrimExpr] = [store, *(lets[place][1] for place in found.places)]
+        for e in rewritten:
+            used: list[Stmt | PrimExpr] = []
+            pre_order_visit(e, used.append)
+            if not self.variables.isdisjoint(used):
                 return None
-            if not _is_whole(node.buffer, node.indices, self.loops):
-                return None
-            place = self._place(node.buffer, node.indices)
-            return node.replace(buffer=self.views[node.buffer], indices=(place,))
+        extent = product_of([loop.extent for loop in self.loops])
+        outer = (*found.outer, Loop(found.var, found.extent))[: -self.depth]
+        views = tuple(self.views.values())
+        return _Loops(outer, self.var, extent, lets, store, found.places, views)
 
-        return rewrite_tir(body, step)
+    def _step(self, node: Stmt | PrimExpr) -> Stmt | PrimExpr | None:
+        if not isinstance(node, (BufferLoad, BufferStore)) or node.buffer not in self.views:
+            return None
+        if not _is_whole(node.buffer, node.indices, self.loops):
+            return None
+        place = self._place(node.buffer, node.indices)
+        return node.replace(buffer=self.views[node.buffer], indices=(place,))
 
     def _place(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
         lead: PrimExpr | None = None

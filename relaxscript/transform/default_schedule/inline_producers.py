@@ -2,39 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import is_
+from typing import Any, NamedTuple
 
 from relaxscript.arith import YES, prove_equal
-from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Var, cast
-from relaxscript.ir.stmt_functor import pre_order_visit, rewrite_tir
+from relaxscript.ir.prim import BufferLoad, Call, FloorMod, IntImm, PrimExpr, Var, cast
+from relaxscript.ir.stmt_functor import parts_of_tir, pre_order_visit, rewrite_tir
 from relaxscript.ir.tir import Buffer, BufferStore, LetStmt, Stmt
 from relaxscript.ir.walk import walk
 
 from .loop_nests import Nest, Nests
 
-__all__ = ["InlinedNest", "inlined"]
+__all__ = ["InlinedNest", "in_variables", "inlined"]
 
 
-class InlinedNest(NamedTuple):
+@dataclass(frozen=True)
+class InlinedNest:
     """A nest, and the variables that are bound before it stores its element."""
 
     nest: Nest
     lets: tuple[tuple[Var, PrimExpr], ...]
 
+    @cached_property
+    def _uses(self) -> _Uses:
+        variables = {loop.var for loop in self.nest.loops}
+        found = _Uses([], set(), [])
+        for place, e in enumerate([*(value for _, value in self.lets), self.nest.store.value]):
+            # Expressions share parts, which are gone through once for each of them.
+            stack: list[Any] = [e]
+            seen: set[int] = set()
+            while stack:
+                node = stack.pop()
+                kind = node.__class__
+                if kind is Var:
+                    if node in variables:
+                        found.places.add(place)
+                    continue
+                if id(node) in seen:
+                    continue
+                seen.add(id(node))
+                if kind is BufferLoad:
+                    found.loads.append(node)
+                    found.places.add(place)
+                elif kind is FloorMod:
+                    found.remainders.append(node)
+                stack += parts_of_tir(node)[::-1]
+        return found
+
+    @property
     def loads(self) -> list[BufferLoad]:
         """The loads of all that is computed for an element."""
-        found: list[PrimExpr] = []
-        for e in (*(value for _, value in self.lets), self.nest.store.value):
-            pre_order_visit(e, found.append)
-        return [node for node in found if isinstance(node, BufferLoad)]
+        return self._uses.loads
+
+    @property
+    def has_remainders(self) -> bool:
+        """True if something that is computed is the remainder of a division."""
+        return bool(self._uses.remainders)
+
+    def depends_on_place(self, place: int) -> bool:
+        """True if the value of a variable, by its place, depends on which element is computed.
+
+        It does so by itself, other than by variables before it. The last place, behind those of all
+        variables, is that of what is stored.
+        """
+        return place in self._uses.places
 
     def statement(self) -> Stmt:
         """One iteration."""
-        made: Stmt = self.nest.store
-        for var, value in reversed(self.lets):
-            made = LetStmt(var, value, made)
-        return made
+        return in_variables(self.lets, self.nest.store)
+
+
+class _Uses(NamedTuple):
+    """Loads, the places of values with loads or variables of loops, and remainders."""
+
+    loads: list[BufferLoad]
+    places: set[int]
+    remainders: list[PrimExpr]
+
+
+def in_variables(lets: Sequence[tuple[Var, PrimExpr]], body: Stmt) -> Stmt:
+    """A statement in which variables are bound to values."""
+    for var, value in reversed(lets):
+        body = LetStmt.make(var, value, body)
+    return body
 
 
 def inlined(found: Nests, in_order: bool = False) -> list[InlinedNest] | None:
@@ -58,7 +111,7 @@ def inlined(found: Nests, in_order: bool = False) -> list[InlinedNest] | None:
             made.append(value)
     stored = set() if in_order else {value.nest.store.buffer for value in made}
     for value in made:
-        for load in value.loads():
+        for load in value.loads:
             if load.buffer in found.own:
                 return None
             if load.buffer in stored and not _is_of_the_store(load, value.nest.store):
@@ -84,6 +137,10 @@ def _is_of_the_store(load: BufferLoad, store: BufferStore) -> bool:
     return load.buffer is store.buffer and all(a is b for a, b in same)
 
 
+# Indices without parts.
+_PLAIN = {Var, IntImm}
+
+
 class _Inliner:
     """The values of one nest, from the last to the first that are used; cost linear in these."""
 
@@ -93,6 +150,7 @@ class _Inliner:
         self.place = place
         # For each nest before it the elements that are asked for, and the variables for these.
         self.asked: dict[int, dict[tuple[object, ...], tuple[Var, tuple[PrimExpr, ...]]]] = {}
+        self.extents = {loop.var: loop.extent for loop in nests[place].loops}
         # What stands for variables of narrower loops, and what it is as an index.
         self.narrowed: dict[PrimExpr, PrimExpr] = {}
 
@@ -119,25 +177,34 @@ class _Inliner:
 
         These are loads of what earlier nests store.
         """
-        known = values or {}
+        known: Mapping[Any, PrimExpr] = values or {}
+
+        def load(node: BufferLoad) -> PrimExpr | None:
+            """What stands for a load, unless its indices are to be gone through before."""
+            if node.predicate is not None or not {i.__class__ for i in node.indices} <= _PLAIN:
+                return None
+            return self._load(node, [known.get(index, index) for index in node.indices], place)
 
         def step(node: Stmt | PrimExpr) -> PrimExpr | None:
-            if isinstance(node, Var):
-                return known.get(node)
             if not isinstance(node, BufferLoad) or node.predicate is not None:
                 return None
-            indices = tuple([self.narrowed.get(index, index) for index in node.indices])
-            earlier = self.producers.get(node.buffer, place)
-            if earlier >= place or any(i.dtype.lanes > 1 for i in indices):
-                same = all(new is old for new, old in zip(indices, node.indices))
-                return None if same else node.replace(indices=indices)
-            asked = self.asked.setdefault(earlier, {})
-            key = tuple(_key(index) for index in indices)
-            if key not in asked:
-                asked[key] = Var.make(node.buffer.name, node.dtype), indices
-            return asked[key][0]
+            return self._load(node, node.indices, place)
 
-        return rewrite_tir(e, step)
+        return rewrite_tir(e, step, {BufferLoad: load, Var: lambda var: known.get(var, var)})
+
+    def _load(self, node: BufferLoad, given: Sequence[PrimExpr], place: int) -> PrimExpr:
+        """What stands for a load at some indices."""
+        indices = tuple([self.narrowed.get(index, index) for index in given])
+        earlier = self.producers.get(node.buffer, place)
+        if earlier >= place or any(map(_is_vector, indices)):
+            same = all(map(is_, indices, node.indices))
+            return node if same else node.replace(indices=indices)
+        asked = self.asked.setdefault(earlier, {})
+        key = tuple([_key(index) for index in indices])
+        found = asked.get(key)
+        if found is None:
+            found = asked[key] = Var.make(node.buffer.name, node.dtype), indices
+        return found[0]
 
     def _as_index(self, index: PrimExpr, var: Var) -> PrimExpr:
         """The value of the variable of a loop where it is this index."""
@@ -148,11 +215,11 @@ class _Inliner:
 
     def _is_inside(self, buffer: Buffer, indices: tuple[PrimExpr, ...]) -> bool:
         """True if an element of a buffer is surely one: each index goes through its axis."""
-        extents = {loop.var: loop.extent for loop in self.nests[self.place].loops}
         for index, extent in zip(indices, buffer.shape, strict=True):
             match index:
-                case Var() if index in extents:
-                    if prove_equal(extents[index], extent) is not YES:
+                case Var() if index in self.extents:
+                    mine = self.extents[index]
+                    if mine is not extent and prove_equal(mine, extent) is not YES:
                         return False
                 case IntImm(value=value) if isinstance(extent, IntImm):
                     if not 0 <= value < extent.value:
@@ -163,12 +230,18 @@ class _Inliner:
 
     def _is_cheap(self, producer: Nest, indices: tuple[PrimExpr, ...]) -> bool:
         """True if no element is computed by a call for several elements of the result."""
+        if self.extents.keys() <= {*indices}:
+            return True
         used = {node for index in indices for node in walk(index) if isinstance(node, Var)}
-        if all(loop.var in used for loop in self.nests[self.place].loops):
+        if self.extents.keys() <= used:
             return True
         computed: list[PrimExpr] = []
         pre_order_visit(producer.store.value, computed.append)
         return not any(isinstance(node, Call) for node in computed)
+
+
+def _is_vector(e: PrimExpr) -> bool:
+    return e.dtype.lanes > 1
 
 
 def _key(index: PrimExpr) -> object:

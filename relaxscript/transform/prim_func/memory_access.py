@@ -19,6 +19,7 @@ from relaxscript.ir.prim import (
     Sub,
     Var,
 )
+from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import Allocate, AllocateConst, Block, Buffer, PrimFunc, Stmt
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar
@@ -48,12 +49,15 @@ class Memories:
         self.are_apart = has_noalias(func)
         # The pointers to memory that the function itself makes.
         self.own: set[Var] = set()
-        for node in walk(body):
-            match node:
+        statements = [body]
+        while statements:
+            stmt = statements.pop()
+            match stmt:
                 case Allocate(buffer_var=var) | AllocateConst(buffer_var=var):
                     self.own.add(var)
                 case Block(alloc_buffers=buffers):
                     self.own.update(buffer.data for buffer in buffers)
+            statements += inner_statements(stmt)
 
     def may_overlap(self, a: Buffer, b: Buffer) -> bool:
         """True unless two buffers surely are different memory."""

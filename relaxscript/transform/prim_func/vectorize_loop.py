@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import is_
+from typing import Any
 
 from relaxscript.arith import Facts
 from relaxscript.dtypes import DataType
@@ -28,14 +30,15 @@ from relaxscript.ir.prim import (
     const,
 )
 from relaxscript.ir.stmt_functor import (
+    inner_statements,
     parts_of_tir,
-    post_order_visit,
     pre_order_visit,
     rebuild_tir,
 )
 from relaxscript.ir.tir import (
     Buffer,
     BufferStore,
+    DeclBuffer,
     For,
     ForKind,
     IfThenElse,
@@ -50,7 +53,9 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 from .known_facts import RewriterWithFacts, sizes_of
 from .memory_access import ElementAccess, Memories, is_total
 
-__all__ = ["VectorizeLoop", "by_lanes", "never_fails", "with_vectors"]
+__all__ = [
+    "VectorizeLoop", "are_lanes", "by_lanes", "in_lanes", "never_fails", "with_vectors",
+]  # fmt: skip
 
 
 class VectorizeLoop(PrimFuncPass):
@@ -88,7 +93,7 @@ def with_vectors(func: PrimFunc, body: Stmt) -> Stmt | None:
         stmt = statements.pop()
         if isinstance(stmt, For) and stmt.kind == ForKind.VECTORIZED:
             return None
-        statements += [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
+        statements += inner_statements(stmt)
     return made
 
 
@@ -98,11 +103,23 @@ def by_lanes(loop: For) -> Stmt:
     The caller knows that its iterations depend on no others, and that no load fails, whatever a
     condition says. Indices that are not proved are checked as those of other vectors are.
     """
+    made = in_lanes(loop)
+    return loop.replace(kind=ForKind.SERIAL) if made is None else made
+
+
+def in_lanes(loop: For) -> Stmt | None:
+    """The same vectors; None where the loop has no such form."""
     assert isinstance(loop.extent, IntImm)
     if loop.extent.value > 1:
         with suppress(_NoVector):
             return _Vectorizer(loop, loop.extent.value).statement(loop.body)
-    return loop.replace(kind=ForKind.SERIAL)
+    return None
+
+
+# Most scalars: they have a value for all operands.
+_ALWAYS_TOTAL = frozenset({
+    Var, IntImm, prim.FloatImm, Cast, Add, Sub, Mul, prim.Min, prim.Max, Select,
+})  # fmt: skip
 
 
 class _Serializing(RewriterWithFacts):
@@ -125,8 +142,10 @@ def _collect(
     Raises `_NoVector` where it may fail.
     """
     parts: list[PrimExpr] = []
-    post_order_visit(root, parts.append)
+    pre_order_visit(root, parts.append)
     for e in parts:
+        if e.__class__ in _ALWAYS_TOTAL and e.dtype.lanes == 1:
+            continue
         match e:
             case BufferLoad(buffer=buffer, indices=indices, predicate=None):
                 _require_inside(known, buffer, indices, facts)
@@ -166,6 +185,42 @@ def never_fails(func: PrimFunc, body: Stmt) -> bool:
     except _NoVector:
         return False
     return True
+
+
+def are_lanes(func: PrimFunc, body: Stmt, var: Var) -> bool:
+    """True if the iterations of a loop in a body for a function may be run side by side.
+
+    Nothing in it fails, and no iteration uses what another one writes. The body is one nest: loops,
+    of which that over `var` is one, around declarations, variables and one store.
+    """
+    known, facts, inner = RewriterWithFacts(sizes_of(func)), Facts(), set[Var]()
+    accesses: list[ElementAccess] = []
+    stmt, is_inside = body, False
+    try:
+        while not isinstance(stmt, BufferStore):
+            match stmt:
+                case For(loop_var=own):
+                    for bound in (stmt.min, stmt.extent):
+                        _collect(known, bound, facts, accesses, inner)
+                    facts = known.with_loop(stmt, facts)
+                case LetStmt(var=own, value=value):
+                    _collect(known, value, facts, accesses, inner)
+                case DeclBuffer():
+                    stmt = stmt.body
+                    continue
+                case _:
+                    return False
+            if is_inside:
+                inner.add(own)
+            is_inside = is_inside or own is var
+            stmt = stmt.body
+        for e in (stmt.value, *stmt.indices):
+            _collect(known, e, facts, accesses, inner)
+        _require_inside(known, stmt.buffer, stmt.indices, facts)
+    except _NoVector:
+        return False
+    accesses.append(ElementAccess(stmt.buffer, stmt.indices, is_write=True))
+    return stmt.predicate is None and Memories(func, body).are_independent(accesses, var, inner)
 
 
 class _Vectorizing(RewriterWithFacts):
@@ -224,14 +279,18 @@ class _Vectorizer:
     def statement(self, root: Stmt) -> Stmt:
         """A statement for all lanes at once; raises `_NoVector` where there is none."""
         made: dict[int, Stmt] = {}
-        post: list[Stmt | PrimExpr] = []
-        pre_order_visit(root, post.append)
-        for stmt in post:
-            if isinstance(stmt, LetStmt):
-                self._define(stmt.var, stmt.value)
-        for stmt in reversed(post):
-            if isinstance(stmt, Stmt):
+        # None stands above a statement whose parts are made.
+        stack: list[Stmt | None] = [root]
+        while stack:
+            stmt = stack.pop()
+            if stmt is None:
+                stmt = stack.pop()
+                assert stmt is not None
                 made[id(stmt)] = self._one(stmt, made)
+            elif id(stmt) not in made:
+                if isinstance(stmt, LetStmt):
+                    self._define(stmt.var, stmt.value)
+                stack += (stmt, None, *inner_statements(stmt)[::-1])
         return made[id(root)]
 
     def _one(self, stmt: Stmt, made: dict[int, Stmt]) -> Stmt:
@@ -239,7 +298,8 @@ class _Vectorizer:
             return self._store(stmt)
         if isinstance(stmt, LetStmt):
             var = self.values.get(stmt.var, stmt.var)
-            return stmt.replace(var=var, value=self.scalar(stmt.value), body=made[id(stmt.body)])
+            assert isinstance(var, Var)
+            return LetStmt.make(var, self.scalar(stmt.value), made[id(stmt.body)], span=stmt.span)
 
         def part(old: Stmt | PrimExpr) -> Stmt | PrimExpr:
             return made[id(old)] if isinstance(old, Stmt) else self._one_for_all(old)
@@ -269,24 +329,31 @@ class _Vectorizer:
 
     def scalar(self, root: PrimExpr) -> PrimExpr:
         """A scalar in all lanes: a vector, unless it is the same in each."""
-        if id(root) in self.done:
-            return self.done[id(root)]
-        parts: list[PrimExpr] = []
-        post_order_visit(root, parts.append)
-        lets = {e.var: e.value for e in parts if isinstance(e, Let)}
-        for e in parts:
-            if id(e) not in self.done:
-                if isinstance(e, Var) and e in lets and e not in self.values:
-                    value = self.done[id(lets[e])]
-                    self.values[e] = e if value.dtype.lanes == 1 else Var.make(e.name, value.dtype)
-                self.done[id(e)] = self._vector(e)
-        return self.done[id(root)]
+        done = self.done
+        # None stands above a scalar whose parts are done, a tuple for a variable to be defined.
+        stack: list[Any] = [root]
+        while stack:
+            e = stack.pop()
+            if e is None:
+                e = stack.pop()
+                done[id(e)] = self._vector(e)
+            elif e.__class__ is tuple:
+                self._define(*e)
+            elif id(e) in done:
+                continue
+            elif isinstance(e, Var):
+                done[id(e)] = self.values.get(e, e)
+            elif isinstance(e, Let):
+                stack += (e, None, e.body, (e.var, e.value), e.value)
+            else:
+                stack += (e, None, *parts_of_tir(e)[::-1])
+        return done[id(root)]
 
     def _vector(self, e: PrimExpr) -> PrimExpr:
-        if isinstance(e, Var):
-            return self.values.get(e, e)
-        parts = [self.done[id(part)] for part in parts_of_tir(e)]
-        if all(part.dtype.lanes == 1 for part in parts):
+        """A scalar of parts that are known in all lanes."""
+        scalars = parts_of_tir(e)
+        parts = [self.done[id(part)] for part in scalars]
+        if all(map(is_, parts, scalars)):
             return e
         match e:
             case BufferLoad():
@@ -302,7 +369,7 @@ class _Vectorizer:
                 assert isinstance(var, Var)
                 return Let(var, *parts)
         ramp = _ramp(e, *parts) if isinstance(e, prim.Binary) else None
-        return type(e)(*map(self._widened, parts)) if ramp is None else ramp
+        return type(e).make(*map(self._widened, parts)) if ramp is None else ramp
 
     def _call(self, e: Call, parts: list[PrimExpr]) -> PrimExpr:
         if e.op == op_named("tir.if_then_else"):
