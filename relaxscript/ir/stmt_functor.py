@@ -295,7 +295,8 @@ def ir_transform(
         called = not enabled or isinstance(node, enabled)
         if ready:
             made = rebuild_tir(node, lambda part: done[id(part)])
-            done[id(node)] = _result("postorder", postorder if called else None, made) or made
+            new = _result("postorder", postorder if called else None, made)
+            done[id(node)] = made if new is None else new
         elif id(node) not in done:
             new = _result("preorder", preorder if called else None, node)
             if new is not None:

@@ -179,6 +179,13 @@ def test_what_preorder_returns_is_not_entered():
     assert not any(isinstance(e, (tir.Add, tir.Mul)) for e in seen)
 
 
+def test_what_postorder_returns_is_taken_where_it_is_zero_or_false():
+    x = tir.Var("x", "int32")
+    made = ir_transform(x + 7, None, lambda e: tir.const(0, e.dtype) if e is x else None)
+    assert isinstance(made.a, tir.IntImm)
+    assert made.a.value == 0
+
+
 def test_only_enable_names_the_classes_that_are_seen():
     seen: list[Any] = []
     ir_transform(function().body, None, seen.append, ["tir.For", "Add"])
