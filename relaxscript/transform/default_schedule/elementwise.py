@@ -114,9 +114,9 @@ def one_by_one(value: InlinedNest) -> Stmt:
 class _Loops(NamedTuple):
     """Loops around one iteration, of which the innermost is over several axes.
 
-    An iteration binds variables, of which those at some `places` depend on the innermost loop by
-    themselves, and stores an element. `views` are the buffers of one dimension over those that
-    have these axes.
+    An iteration binds variables and stores an element. The variables at some `places` depend on
+    the innermost loop by themselves, others on those before them. `views` are the buffers of one
+    dimension over those that have these axes.
     """
 
     outer: tuple[Loop, ...]

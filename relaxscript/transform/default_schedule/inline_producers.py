@@ -180,7 +180,7 @@ class _Inliner:
         known: Mapping[Any, PrimExpr] = values or {}
 
         def load(node: BufferLoad) -> PrimExpr | None:
-            """What stands for a load, unless its indices are to be gone through before."""
+            """The scalar for a load, unless its indices are to be gone through before."""
             if node.predicate is not None or not {i.__class__ for i in node.indices} <= _PLAIN:
                 return None
             return self._load(node, [known.get(index, index) for index in node.indices], place)
@@ -193,7 +193,7 @@ class _Inliner:
         return rewrite_tir(e, step, {BufferLoad: load, Var: lambda var: known.get(var, var)})
 
     def _load(self, node: BufferLoad, given: Sequence[PrimExpr], place: int) -> PrimExpr:
-        """What stands for a load at some indices."""
+        """The scalar for a load at some indices: a variable, where an earlier nest stores it."""
         indices = tuple([self.narrowed.get(index, index) for index in given])
         earlier = self.producers.get(node.buffer, place)
         if earlier >= place or any(map(_is_vector, indices)):
