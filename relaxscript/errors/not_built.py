@@ -93,8 +93,6 @@ PASSES = {
     "MetaScheduleApplyDatabase": _NO_TUNING,
     "MetaScheduleTuneIRMod": _NO_TUNING,
     "MetaScheduleTuneTIR": _NO_TUNING,
-    "OptimizeLayoutTransform": _BY_PATTERN,
-    "RemoveRedundantReshape": _BY_PATTERN,
     "RemoveUnusedOutputs": _FEWER,
     "RemoveUnusedParameters": _FEWER,
     "ReorderPermuteDimsAfterConcat": _BY_PATTERN,

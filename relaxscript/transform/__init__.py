@@ -92,7 +92,9 @@ if TYPE_CHECKING:
     from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
     from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
+    from .layout.optimize_layout_transform import OptimizeLayoutTransform
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
+    from .simplify.remove_redundant_reshape import RemoveRedundantReshape
 
 # What no pipeline runs, and patterns with it, is imported when it is first used.
 _LATER = {
@@ -103,7 +105,9 @@ _LATER = {
     "FusionPattern": "fuse.fusion_pattern",
     "MatchResult": "byoc.nest_matcher",
     "MergeCompositeFunctions": "byoc.merge_composite_functions",
+    "OptimizeLayoutTransform": "layout.optimize_layout_transform",
     "PatternCheckContext": "fuse.fusion_pattern",
+    "RemoveRedundantReshape": "simplify.remove_redundant_reshape",
     "RunCodegen": "byoc.run_codegen",
     "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
 }
@@ -131,9 +135,11 @@ __all__ = [
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",
-    "ModulePass", "Normalize", "NormalizeGlobalVar", "OutlineNative", "Pass", "PassContext",
+    "ModulePass", "Normalize", "NormalizeGlobalVar", "OptimizeLayoutTransform",
+    "OutlineNative", "Pass", "PassContext",
     "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
-    "RemoveRedundantChecks", "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
+    "RemoveRedundantChecks", "RemoveRedundantReshape",
+    "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
     "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
     "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach",
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",

@@ -79,12 +79,12 @@ ABSENT = {
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
     "relax.transform.Gradient": TRAINING,
-    **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout OptimizeLayoutTransform"),
+    **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout"),
     "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(
         SIMPLER, "relax.transform",
         "AdjustMatmulOrder CombineParallelMatmul ExpandMatmulOfSum ExpandTupleArguments "
-        "FastMathTransform FuseTransposeMatmul RemoveRedundantReshape "
+        "FastMathTransform FuseTransposeMatmul "
         "RemoveUnusedOutputs RemoveUnusedParameters ReorderPermuteDimsAfterConcat "
         "ReorderTakeAfterMatmul SpecializePrimFuncBasedOnCallSite UpdateParamStructInfo",
     ),

@@ -439,6 +439,12 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
             lambda mod, inputs: transform.FuseOpsByPattern([_CALL], entry_functions=["main"]),
         ),
     ],
+    "RemoveRedundantReshape": [
+        Case("networks", lambda mod, inputs: transform.RemoveRedundantReshape(), network),
+    ],
+    "OptimizeLayoutTransform": [
+        Case("networks", lambda mod, inputs: transform.OptimizeLayoutTransform(), network),
+    ],
     "OutlineNative": [
         Case("of_loops", lambda mod, inputs: transform.OutlineNative(), arranged_loops)
     ],
