@@ -83,7 +83,6 @@ PASSES = {
     "FastMathTransform": _BY_LOOPS,
     "FewShotTuning": _NO_TUNING,
     "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
-    "Gradient": _TRAINING_STEP,
     "IPCAllReduceRewrite": _NO_GPU,
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,

@@ -128,14 +128,10 @@ def _unknown(name: str, what: str) -> OperandError:
 
 def restore_axes(grad: Expr, x: Expr, axis: Sequence[int] | None, keepdims: bool) -> Expr:
     """A gradient of what is left of `x`, with axes of one element in place of those reduced."""
-    if keepdims or axis == ():
-        return grad
-    made: Expr
-    if axis is None:
-        rank = struct_info_of_leaf(x).ndim  # type: ignore[attr-defined]
-        return grad if rank < 0 else R.expand_dims(grad, list(range(rank)))
+    if keepdims or axis is None or axis == ():
+        return grad  # of rank 0, which is like any shape
     rank = known_rank("x", x)
-    made = R.expand_dims(grad, sorted(a % rank for a in axis))
+    made: Expr = R.expand_dims(grad, sorted(a % rank for a in axis))
     return made
 
 

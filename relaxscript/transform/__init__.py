@@ -10,6 +10,7 @@ byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
 default_schedule/  how loops are arranged where nobody says it.
+gradient/     what a function gives, and how that changes with its parameters.
 layout/       how weights lie in memory, as those want it that read them.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
     from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
+    from .gradient.gradient import Gradient
     from .layout.optimize_layout_transform import OptimizeLayoutTransform
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
@@ -103,6 +105,7 @@ _LATER = {
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
     "FusionPattern": "fuse.fusion_pattern",
+    "Gradient": "gradient.gradient",
     "MatchResult": "byoc.nest_matcher",
     "MergeCompositeFunctions": "byoc.merge_composite_functions",
     "OptimizeLayoutTransform": "layout.optimize_layout_transform",
@@ -133,6 +136,7 @@ __all__ = [
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "FoldBatchnormToConv2D",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
+    "Gradient",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",
     "ModulePass", "Normalize", "NormalizeGlobalVar", "OptimizeLayoutTransform",

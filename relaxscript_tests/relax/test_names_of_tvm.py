@@ -63,7 +63,6 @@ SIGNATURES = {
 }
 GPU = "for GPUs only"
 TUNING = "for tuning and schedules, which there are none of"
-TRAINING = "planned with training"
 LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
@@ -78,7 +77,6 @@ ABSENT = {
         "push_trace pop_trace get_trace_stack get_trace_stack_size get_current_trace "
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
-    "relax.transform.Gradient": TRAINING,
     **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout"),
     "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(

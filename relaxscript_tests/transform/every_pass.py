@@ -34,6 +34,7 @@ from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
+from relaxscript_tests.transform.gradient.differentiable_programs import differentiable_module
 from relaxscript_tests.transform.layout.network_programs import network
 
 __all__ = [
@@ -367,6 +368,11 @@ def sorted_bindings(order: str, direction: str) -> Make:
     return lambda mod, inputs: transform.TopologicalSort(order, direction)
 
 
+def gradient(*args: Any) -> Pass:
+    """The adjoint of `main`, which is made one block for that."""
+    return transform.Sequential([transform.ConvertToDataflow(1), transform.Gradient("main", *args)])
+
+
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
     "ApplyDefaultSchedule": [
@@ -449,6 +455,10 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("of_loops", lambda mod, inputs: transform.OutlineNative(), arranged_loops)
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
+    "Gradient": [
+        Case("all", lambda mod, inputs: gradient(), differentiable_module),
+        Case("some", lambda mod, inputs: gradient(["b", "x"], 1), differentiable_module),
+    ],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "LegalizeOps": [
         Case("others", lambda mod, inputs: transform.LegalizeOps(_OTHERS)),

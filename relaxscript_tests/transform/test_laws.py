@@ -93,7 +93,7 @@ DECLARED = {
     },
     "adds_functions": {
         "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
-        "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "OutlineNative",
+        "Gradient", "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "OutlineNative",
         "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "VMShapeLower",
     },

@@ -420,4 +420,19 @@ Right:
 
     rx.build(module, params={"fc1.weight": w})
 """,
+    "RX0713": """
+RX0713: a function that cannot be differentiated
+
+`Gradient` takes a function of one dataflow block, of which it differentiates a scalar of floats.
+The gradient flows from that to parameters that hold floats. Each operator on the way has a rule, or
+the message says why it has none. A checkpoint that begins is closed.
+
+Wrong:
+
+    return R.square(x)
+
+Right:
+
+    return R.sum(R.square(x))
+""",
 }

@@ -1,0 +1,1 @@
+"""The pass that differentiates a function, and what it writes the gradients with."""
