@@ -370,7 +370,8 @@ def sorted_bindings(order: str, direction: str) -> Make:
 
 def gradient(*args: Any) -> Pass:
     """The adjoint of `main`, which is made one block for that."""
-    return transform.Sequential([transform.ConvertToDataflow(1), transform.Gradient("main", *args)])
+    in_one_block = on_functions(transform.ConvertToDataflow(1), "main")
+    return transform.Sequential([in_one_block, transform.Gradient("main", *args)])
 
 
 # What passes are made with, beside nothing: by the name of the pass.
