@@ -63,6 +63,7 @@ SIGNATURES = {
 }
 GPU = "for GPUs only"
 TUNING = "for tuning and schedules, which there are none of"
+TRAINING = "planned with training"
 LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"

@@ -34,7 +34,10 @@ from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
-from relaxscript_tests.transform.gradient.differentiable_programs import differentiable_module
+from relaxscript_tests.transform.gradient.differentiable_programs import (
+    adjoint_of_main,
+    differentiable_module,
+)
 from relaxscript_tests.transform.layout.network_programs import network
 
 __all__ = [
@@ -368,12 +371,6 @@ def sorted_bindings(order: str, direction: str) -> Make:
     return lambda mod, inputs: transform.TopologicalSort(order, direction)
 
 
-def gradient(*args: Any) -> Pass:
-    """The adjoint of `main`, which is made one block for that."""
-    in_one_block = on_functions(transform.ConvertToDataflow(1), "main")
-    return transform.Sequential([in_one_block, transform.Gradient("main", *args)])
-
-
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
     "ApplyDefaultSchedule": [
@@ -457,8 +454,8 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "Gradient": [
-        Case("all", lambda mod, inputs: gradient(), differentiable_module),
-        Case("some", lambda mod, inputs: gradient(["b", "x"], 1), differentiable_module),
+        Case("all", lambda mod, inputs: adjoint_of_main(), differentiable_module),
+        Case("some", lambda mod, inputs: adjoint_of_main(["b", "x"], 1), differentiable_module),
     ],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "LegalizeOps": [

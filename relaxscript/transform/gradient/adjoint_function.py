@@ -39,11 +39,11 @@ from .adjoints import Adjoint, Adjoints, as_expression, field_of
 from .checkpoints import Checkpoints, marked_by
 from .emitter import Emitter
 
-__all__ = ["AdjointWriter", "Target"]
+__all__ = ["AdjointWriter", "TargetScalar"]
 
 
-class Target(NamedTuple):
-    """What is differentiated: a scalar that the function returns, or a field of what it does."""
+class TargetScalar(NamedTuple):
+    """The scalar to differentiate: a value that the function returns, or a field of one."""
 
     value: Expr
     info: TensorStructInfo
@@ -57,7 +57,7 @@ class AdjointWriter:
     """
 
     def __init__(
-        self, builder: BlockBuilder, func: Function, target: Target, wanted: Sequence[Var]
+        self, builder: BlockBuilder, func: Function, target: TargetScalar, wanted: Sequence[Var]
     ) -> None:
         assert isinstance(func.body, SeqExpr)
         self._builder = builder

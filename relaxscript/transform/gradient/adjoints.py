@@ -1,7 +1,7 @@
 """Adjoints: the gradient of the target by each variable, added up as its uses are met.
 
-That of a tensor is an expression. That of a tuple is a list with one for each field, so that a
-field gets its part without the others being looked at. What has none so far is None: zeros.
+That of a tensor is an expression. That of a tuple is a list with one for each field: a field gets
+its part without a look at the others. What has none so far is None: zeros.
 """
 
 from __future__ import annotations

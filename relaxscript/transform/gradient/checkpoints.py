@@ -21,7 +21,7 @@ _START, _END = grad.start_checkpoint.op, grad.end_checkpoint.op
 
 
 def marked_by(value: Expr) -> Expr | None:
-    """What a call marks that begins or ends a checkpoint; None for another value."""
+    """The value that a call marks, to begin or end a checkpoint; None for no such call."""
     return value.args[0] if isinstance(value, Call) and value.op in (_START, _END) else None
 
 
@@ -30,7 +30,7 @@ def _begins(value: Expr) -> bool:
 
 
 class Checkpoints:
-    """What the marks of a function say of its values, and what stands for these in gradients.
+    """The marks of a function, and what stands for its values in gradients.
 
     The bindings are those of a function in normal form. They are written without the marks.
     """

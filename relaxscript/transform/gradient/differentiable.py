@@ -1,4 +1,4 @@
-"""What `Gradient` asks of a function: its form, its parameters and the scalar that it returns."""
+"""The demands of `Gradient` on a function: its form, its parameters, the scalar it returns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStruct
 from relaxscript.op import lookup
 from relaxscript.opdef.leaf_struct_info import struct_info_of_leaf
 
-from .adjoint_function import Target
+from .adjoint_function import TargetScalar
 
 __all__ = ["find_target", "require_one_block", "wanted_params"]
 
@@ -57,7 +57,7 @@ _OUTSIDE = (
 
 
 def _reason(mod: IRModule, binding: Binding) -> tuple[str, str] | None:
-    """Why a binding cannot be in a dataflow block, and what helps; None where it can be."""
+    """The reason why a binding is in no dataflow block, and what helps; None without one."""
     value = binding.value
     if isinstance(value, If):
         return "`{}` is the value of an `if`", "choose element by element: `R.where(c, a, b)`"
@@ -137,7 +137,7 @@ def _is_float(info: StructInfo) -> bool:
 # ---------------------------------------------------------------- the target
 
 
-def find_target(name: str, func: Function, index: int) -> Target:
+def find_target(name: str, func: Function, index: int) -> TargetScalar:
     """The scalar that a function returns, alone or as a field of a tuple."""
     body = func.body
     value = body.body if isinstance(body, SeqExpr) else body
@@ -160,4 +160,4 @@ def find_target(name: str, func: Function, index: int) -> Target:
         message = f"the target of a gradient is a scalar, a float tensor of rank 0: {text}"
         help = "end the function with a loss: `R.sum(...)`, `R.mean(...)`"
         raise DiagnosticError(Diagnostic("RX0713", message, value.span or func.span, help=help))
-    return Target(value, info, place)
+    return TargetScalar(value, info, place)

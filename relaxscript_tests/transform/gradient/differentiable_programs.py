@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 from relaxscript.ir.module import IRModule
 from relaxscript.script import from_source
+from relaxscript.transform import (
+    ApplyPassToFunction,
+    ConvertToDataflow,
+    Gradient,
+    Pass,
+    Sequential,
+)
 
-__all__ = ["differentiable_module", "differentiable_script"]
+__all__ = ["adjoint_of_main", "differentiable_module", "differentiable_script"]
 
 # Shapes by their numbers; what is written has one of them.
 _SHAPES = ("(n, 6)", "(6, n)", "(n, 1)", "(6,)", "(n, 3)", "(n * 6,)", "()")
@@ -43,6 +51,12 @@ _OTHERS = (
     (6, 3, "R.multiply({}, b)"),
     (6, 0, "R.multiply({}, x)"),
 )
+
+
+def adjoint_of_main(require_grads: Sequence[str] | None = None, target_index: int = 0) -> Pass:
+    """The adjoint of `main`, which is made one block for that."""
+    in_one_block = ApplyPassToFunction(ConvertToDataflow(1), "main")
+    return Sequential([in_one_block, Gradient("main", require_grads, target_index)])
 
 
 def differentiable_module(seed: int, dtype: str = "float32", stops: bool = True) -> IRModule:
