@@ -34,10 +34,7 @@ from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript_tests import examples
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
-from relaxscript_tests.transform.gradient.differentiable_programs import (
-    adjoint_of_main,
-    differentiable_module,
-)
+from relaxscript_tests.transform.gradient import differentiable_programs as smooth
 from relaxscript_tests.transform.layout.network_programs import network
 
 __all__ = [
@@ -454,8 +451,8 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "FuseTIR": [Case("of_loops", lambda mod, inputs: transform.FuseTIR(), fused)],
     "Gradient": [
-        Case("all", lambda mod, inputs: adjoint_of_main(), differentiable_module),
-        Case("some", lambda mod, inputs: adjoint_of_main(["b", "x"], 1), differentiable_module),
+        Case("all", lambda mod, inputs: smooth.adjoint(), smooth.module),
+        Case("some", lambda mod, inputs: smooth.adjoint(["b", "x"], 1), smooth.module),
     ],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "LegalizeOps": [

@@ -15,7 +15,7 @@ from relaxscript.transform import (
     Sequential,
 )
 
-__all__ = ["adjoint_of_main", "differentiable_module", "differentiable_script"]
+__all__ = ["adjoint", "module", "script"]
 
 # Shapes by their numbers; what is written has one of them.
 _SHAPES = ("(n, 6)", "(6, n)", "(n, 1)", "(6,)", "(n, 3)", "(n * 6,)", "()")
@@ -53,21 +53,21 @@ _OTHERS = (
 )
 
 
-def adjoint_of_main(require_grads: Sequence[str] | None = None, target_index: int = 0) -> Pass:
+def adjoint(require_grads: Sequence[str] | None = None, target_index: int = 0) -> Pass:
     """The adjoint of `main`, which is made one block for that."""
     in_one_block = ApplyPassToFunction(ConvertToDataflow(1), "main")
     return Sequential([in_one_block, Gradient("main", require_grads, target_index)])
 
 
-def differentiable_module(seed: int, dtype: str = "float32", stops: bool = True) -> IRModule:
+def module(seed: int, dtype: str = "float32", stops: bool = True) -> IRModule:
     """The program of a seed; unless `stops`, without what no gradient flows through."""
-    script = differentiable_script(Random(seed), dtype)
-    mod = from_source(script if stops else script.replace("R.grad.no_grad", "R.negative"))
+    text = script(Random(seed), dtype)
+    mod = from_source(text if stops else text.replace("R.grad.no_grad", "R.negative"))
     assert isinstance(mod, IRModule)
     return mod
 
 
-def differentiable_script(rng: Random, dtype: str) -> str:
+def script(rng: Random, dtype: str) -> str:
     """A module with a function of tensors, a tuple, indices and what changes nothing."""
     known = [("x", 0), ("y", 0), ("b", 3), ("t[0]", 0), ("t[1]", 3), ("z", 6)]
     lines: list[str] = []
@@ -82,7 +82,7 @@ def differentiable_script(rng: Random, dtype: str) -> str:
     result = f"r{len(terms) - 1}"
     lines.append(f"R.output({result}, s0)")
     text = "\n".join(f"            {line}" for line in lines)
-    script = f"""
+    made = f"""
 @I.ir_module
 class Module:
     @R.function
@@ -98,7 +98,7 @@ class Module:
 {text}
         return {result}, s0
 """
-    return script.replace("DTYPE", dtype)
+    return made.replace("DTYPE", dtype)
 
 
 def _value(

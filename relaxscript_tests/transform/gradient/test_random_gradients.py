@@ -14,7 +14,7 @@ from relaxscript.testing.compare import EXECUTORS
 from relaxscript.transform import Gradient
 from relaxscript_tests import examples
 
-from .differentiable_programs import differentiable_module
+from . import differentiable_programs
 
 STEP = 1e-6
 ROWS = 2
@@ -54,7 +54,7 @@ def differences(main: Any, args: list[Any]) -> list[Any]:
 @pytest.mark.slow
 def test_the_adjoint_of_a_random_program_is_well_formed_and_reads_back():
     for seed in range(examples(300)):
-        mod = Gradient("main")(differentiable_module(seed))
+        mod = Gradient("main")(differentiable_programs.module(seed))
         assert well_formed(mod)
         assert_structural_equal(from_source(mod.script(show_meta=True)), mod)
 
@@ -62,7 +62,7 @@ def test_the_adjoint_of_a_random_program_is_well_formed_and_reads_back():
 @pytest.mark.slow
 def test_the_adjoint_of_a_random_program_agrees_with_differences_on_every_executor():
     for seed in range(examples(100)):
-        mod = differentiable_module(seed, "float64", stops=False)
+        mod = differentiable_programs.module(seed, "float64", stops=False)
         args = inputs(seed)
         expected = differences(EXECUTORS["interpreter"](mod), args)
         made = Gradient("main")(mod)
