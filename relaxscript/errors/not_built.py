@@ -74,11 +74,8 @@ _WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends
 _NO_GPU = "leave it out, since programs run on processors"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
-    "AdjustMatmulOrder": _BY_PATTERN,
     "AlterOpImpl": _BY_LOOPS,
-    "CombineParallelMatmul": _BY_PATTERN,
     "ConvertLayout": _BY_LAYOUT,
-    "ExpandMatmulOfSum": _BY_PATTERN,
     "ExpandTupleArguments": _FEWER,
     "FastMathTransform": _BY_LOOPS,
     "FewShotTuning": _NO_TUNING,
@@ -94,8 +91,6 @@ PASSES = {
     "MetaScheduleTuneTIR": _NO_TUNING,
     "RemoveUnusedOutputs": _FEWER,
     "RemoveUnusedParameters": _FEWER,
-    "ReorderPermuteDimsAfterConcat": _BY_PATTERN,
-    "ReorderTakeAfterMatmul": _BY_PATTERN,
     "RewriteCUDAGraph": _NO_GPU,
     "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',

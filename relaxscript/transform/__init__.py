@@ -8,6 +8,7 @@ legalize/     operators become loops, composite ones simpler ones.
 fuse/         what is computed together becomes one function.
 byoc/         what code generators of one's own compile.
 lower/        what calls, signatures and casts ask of the machine.
+algebra/      the same values by other operations.
 prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lists.
 default_schedule/  how loops are arranged where nobody says it.
 gradient/     what a function gives, and how that changes with its parameters.
@@ -85,6 +86,11 @@ from .vdevice.realize_vdevice import RealizeVDevice
 from .vdevice.update_vdevice import UpdateVDevice
 
 if TYPE_CHECKING:
+    from .algebra.adjust_matmul_order import AdjustMatmulOrder
+    from .algebra.combine_parallel_matmul import CombineParallelMatmul
+    from .algebra.expand_matmul_of_sum import ExpandMatmulOfSum
+    from .algebra.reorder_permute_dims_after_concat import ReorderPermuteDimsAfterConcat
+    from .algebra.reorder_take_after_matmul import ReorderTakeAfterMatmul
     from .byoc.allocate_workspace import AllocateWorkspace
     from .byoc.attach_extern_modules import AttachExternModules
     from .byoc.merge_composite_functions import MergeCompositeFunctions
@@ -100,8 +106,11 @@ if TYPE_CHECKING:
 
 # What no pipeline runs, and patterns with it, is imported when it is first used.
 _LATER = {
+    "AdjustMatmulOrder": "algebra.adjust_matmul_order",
     "AllocateWorkspace": "byoc.allocate_workspace",
     "AttachExternModules": "byoc.attach_extern_modules",
+    "CombineParallelMatmul": "algebra.combine_parallel_matmul",
+    "ExpandMatmulOfSum": "algebra.expand_matmul_of_sum",
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
     "FusionPattern": "fuse.fusion_pattern",
@@ -111,6 +120,8 @@ _LATER = {
     "OptimizeLayoutTransform": "layout.optimize_layout_transform",
     "PatternCheckContext": "fuse.fusion_pattern",
     "RemoveRedundantReshape": "simplify.remove_redundant_reshape",
+    "ReorderPermuteDimsAfterConcat": "algebra.reorder_permute_dims_after_concat",
+    "ReorderTakeAfterMatmul": "algebra.reorder_take_after_matmul",
     "RunCodegen": "byoc.run_codegen",
     "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
 }
@@ -128,12 +139,15 @@ if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
 
 
 __all__ = [
+    "AdjustMatmulOrder",
     "AllocateWorkspace", "AnnotateTIROpPattern", "ApplyDefaultSchedule", "ApplyPassToFunction",
     "AttachAttrLayoutFreeBuffers", "AttachExternModules",
     "AttachGlobalSymbol", "BindParams", "BindSymbolicVars", "BundleModelParams",
-    "CallTIRRewrite", "CanonicalizeBindings", "ComputePrimValue",
+    "CallTIRRewrite", "CanonicalizeBindings", "CombineParallelMatmul",
+    "ComputePrimValue",
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
+    "ExpandMatmulOfSum",
     "FoldBatchnormToConv2D",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "Gradient",
@@ -143,7 +157,9 @@ __all__ = [
     "OutlineNative", "Pass", "PassContext",
     "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
     "RemoveRedundantChecks", "RemoveRedundantReshape",
-    "RemoveUnusedChecks", "RewriteDataflowReshape", "RunCodegen",
+    "RemoveUnusedChecks", "ReorderPermuteDimsAfterConcat",
+    "ReorderTakeAfterMatmul",
+    "RewriteDataflowReshape", "RunCodegen",
     "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
     "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach",
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",

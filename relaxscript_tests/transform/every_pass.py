@@ -33,30 +33,16 @@ from relaxscript.testing.programs import random_module
 from relaxscript.transform import Pass
 from relaxscript.transform.byoc.nest_matcher import nest_row
 from relaxscript_tests import examples
+from relaxscript_tests.transform.algebra.pass_examples import PRODUCTS
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.gradient import differentiable_programs as smooth
 from relaxscript_tests.transform.layout.network_programs import network
+from relaxscript_tests.transform.pass_case import Case, Make
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
     "optional_parameters", "samples",
 ]  # fmt: skip
-
-# A pass for a module whose `main` is called with these arguments.
-Make = Callable[[IRModule, Sequence[Any]], Pass]
-
-
-class Case(NamedTuple):
-    """A pass and the programs on which the laws ask it."""
-
-    name: str
-    make: Make
-    module: Callable[[int], IRModule] = random_module
-
-    def run(self, mod: IRModule, inputs: Sequence[Any] = ()) -> tuple[Pass, IRModule]:
-        """The pass, and what it makes of a module."""
-        step = self.make(mod, inputs)
-        return step, step(mod)
 
 
 def module_on_a_device(seed: int) -> IRModule:
@@ -370,6 +356,7 @@ def sorted_bindings(order: str, direction: str) -> Make:
 
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
+    **PRODUCTS,
     "ApplyDefaultSchedule": [
         Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
         Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),

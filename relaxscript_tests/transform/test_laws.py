@@ -102,9 +102,14 @@ DECLARED = {
         "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "tir.Filter",
     },
-    "tolerance": {"ApplyDefaultSchedule", "FoldBatchnormToConv2D", "LegalizeOps"},
+    "tolerance": {
+        "AdjustMatmulOrder", "ApplyDefaultSchedule", "CombineParallelMatmul", "ExpandMatmulOfSum",
+        "FoldBatchnormToConv2D", "LegalizeOps", "ReorderTakeAfterMatmul",
+    },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
-    "changes_failures": {"DeadCodeElimination", "TopologicalSort"},
+    "changes_failures": {
+        "CombineParallelMatmul", "DeadCodeElimination", "ReorderTakeAfterMatmul", "TopologicalSort",
+    },
     "trusts_checks": {"RemoveUnusedChecks"},
     "runs_once": {"BindParams", "BindSymbolicVars", "TopologicalSort"},
 }  # fmt: skip

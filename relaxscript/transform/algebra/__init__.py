@@ -1,0 +1,1 @@
+"""Laws of numbers and matrices: the same values by other operations, as a rule by fewer."""
