@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from relaxscript.cli import main
-from relaxscript.relax import training, transform
+from relaxscript.relax import transform
 from relaxscript_tests.architecture import ROOT, readable
 
 README = readable("README.md")
@@ -67,8 +67,8 @@ def test_its_program_transforms_a_program(command):
 def test_what_it_says_is_not_there_is_not_there():
     absent = README.partition("## What is not there yet")[2].partition("\n## ")[0]
     words = re.findall(r"`([A-Z]\w+)`", absent)
-    assert {"Trainer", "ConvertLayout", "LiftTransformParams"} <= {*words}
-    assert not [name for name in words if hasattr(transform, name) or hasattr(training, name)]
+    assert {"ConvertLayout", "LiftTransformParams"} <= {*words}
+    assert not [name for name in words if hasattr(transform, name)]
 
 
 @pytest.mark.parametrize("pipeline", ["zero", "default_build"])

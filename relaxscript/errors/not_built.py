@@ -24,7 +24,6 @@ __all__ = [
     "of_schedule",
     "of_te",
     "of_tir",
-    "of_training",
     "of_transform",
 ]  # fmt: skip
 
@@ -45,11 +44,6 @@ _PACKAGE = {
 }
 _RELAX: dict[str, str] = {}
 _FRONTEND = dict.fromkeys(("onnx", "stablehlo", "tflite", "torch"), _IMPORTERS)
-_TRAINING_STEP = "write the step of the training as a function of its own"
-_TRAINING = {
-    "SetupTrainer": _TRAINING_STEP,
-    "Trainer": _TRAINING_STEP,
-}
 _TIR = {
     "TensorIntrin": _SCHEDULES,
 }
@@ -133,11 +127,6 @@ def of_relax(name: str) -> Any:
 def of_frontend(name: str) -> Any:
     """`__getattr__` of `relaxscript.relax.frontend`."""
     raise no_such_name("relaxscript.relax.frontend", name, _FRONTEND)
-
-
-def of_training(name: str) -> Any:
-    """`__getattr__` of `relaxscript.relax.training`."""
-    raise no_such_name("relaxscript.relax.training", name, _TRAINING)
 
 
 def of_tir(name: str) -> Any:

@@ -59,11 +59,11 @@ SIGNATURES = {
     "relax.FuncStructInfo": "`derive_func` is that of a callee whose parameters are not known",
     "relax.BlockBuilder": "`shared` writes into the module itself",
     "relax.BlockBuilder.call_te": "keywords that TVM reads are listed",
+    "relax.training.Trainer.xaiver_uniform_init_params": "`seed` draws the same numbers again",
     "relax.BlockBuilder.end_scope": "the result of the scope and its places in the source",
 }
 GPU = "for GPUs only"
 TUNING = "for tuning and schedules, which there are none of"
-TRAINING = "planned with training"
 LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
@@ -97,7 +97,6 @@ ABSENT = {
         "LegalizeOps makes calls of packed functions for them", "relax.backend",
         "DispatchSampling DispatchSortScan",
     ),
-    **each(TRAINING, "relax.training", "SetupTrainer Trainer"),
     "relax.frontend.detach_params": "planned with frontends",
     "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
     "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",

@@ -435,4 +435,27 @@ Right:
 
     return R.sum(R.square(x))
 """,
+    "RX0714": """
+RX0714: a model that cannot be trained
+
+`SetupTrainer` takes a module with the function `backbone`, which says how many of its parameters
+are trained and how many are states. A `Trainer` takes what it makes. Parameters and states have
+known sizes, and each has a value before a batch comes: zeros, drawn or loaded ones.
+
+Wrong:
+
+    @I.ir_module
+    class Model:
+        @R.function
+        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")): ...
+
+Right:
+
+    @I.ir_module
+    class Model:
+        I.module_attrs({"param_num": 1, "state_num": 0})
+
+        @R.function
+        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")): ...
+""",
 }
