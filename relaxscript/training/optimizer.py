@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import count
 from math import isfinite
 from numbers import Real
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +44,14 @@ class Optimizer:
     order, shapes and dtype. `state` are the arrays of the first step, None before `init`: the
     number of steps, int64 of shape (), comes first. `dtype` is that of all parameters.
 
-    An optimizer of one's own derives from this class and defines `_initial_state`, `_begin` and
-    `_move`, or `get_function`. Source: TVM `relax.training.optimizer.Optimizer`.
+    An optimizer of one's own derives from this class and defines `_move`, or `get_function`. With
+    states besides the number of steps it defines `_initial_state`: first those that parameters
+    share, which `_shared` names, then those of each parameter, sort by sort. `_sorts` are the names
+    of the sorts. Source: TVM `relax.training.optimizer.Optimizer`.
     """
+
+    _shared: ClassVar[tuple[str, ...]] = ()
+    _sorts: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -76,14 +82,13 @@ class Optimizer:
         builder = step.builder
         with builder.function(self.name, [step.params, step.gradients, step.states]):
             with builder.dataflow():
-                count = builder.emit(TupleGetItem(step.states, 0), "num_steps")
+                # All fields first: calls that follow each other may be one call of native code.
+                steps = builder.emit(TupleGetItem(step.states, 0), "num_steps")
+                moving = step.unpack(self.param_list, self._shared, self._sorts)
                 one = Constant(np.array(1, np.int64))
-                moved = [builder.emit(add(count, one), "num_steps_new"), *self._begin(step)]
+                moved = [builder.emit(add(steps, one), "num_steps_new"), *self._begin(step)]
                 params, states = [], []
-                for place, param in enumerate(self.param_list):
-                    name = param.name_hint
-                    value = builder.emit(TupleGetItem(step.params, place), name)
-                    slope = builder.emit(TupleGetItem(step.gradients, place), f"{name}_grad")
+                for place, (value, slope) in enumerate(moving):
                     new, kept = self._move(step, place, value, slope)
                     params.append(new)
                     states.append(kept)
@@ -145,6 +150,8 @@ class MomentumSGD(Optimizer):
     importance of initialization and momentum in deep learning".
     """
 
+    _sorts = ("v",)
+
     def __init__(
         self, lr: float, momentum: float, dampening: float = 0, weight_decay: float = 0,
         nesterov: bool = False,
@@ -164,9 +171,8 @@ class MomentumSGD(Optimizer):
     ) -> tuple[Var, Sequence[Var]]:  # fmt: skip
         name, emit = value.name_hint, step.builder.emit
         slope = step.decayed(value, slope, self.weight_decay)
-        before = emit(TupleGetItem(step.states, 1 + place), f"{name}_v")
         share = step.scaled(slope, _complement(self.dampening)) if self.dampening else slope
-        speed = emit(add(step.scaled(before, self.momentum), share), f"{name}_v_new")
+        speed = emit(add(step.scaled(step.kept["v"][place], self.momentum), share), f"{name}_v_new")
         along = speed
         if self.nesterov:
             ahead = step.scaled(speed, self.momentum)
@@ -188,6 +194,9 @@ class Adam(Optimizer):
     `relax.training.optimizer.Adam`; Kingma and Ba, "Adam: a method for stochastic optimization".
     """
 
+    _shared = ("beta1_power", "beta2_power")
+    _sorts = ("m", "v")
+
     def __init__(
         self, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0,
@@ -206,10 +215,10 @@ class Adam(Optimizer):
     def _begin(self, step: _Step) -> Sequence[Var]:
         made, emit = [], step.builder.emit
         for place, (name, beta) in enumerate((("beta1", self.beta1), ("beta2", self.beta2))):
-            power = emit(TupleGetItem(step.states, 1 + place))
+            power = step.shared[place]
             made.append(emit(multiply(power, step.number(beta)), f"{name}_prod"))
         one = step.number(1.0)
-        step.shared = [emit(subtract(one, power)) for power in made]
+        step.corrections = [emit(subtract(one, power)) for power in made]
         return made
 
     def _move(
@@ -217,14 +226,12 @@ class Adam(Optimizer):
     ) -> tuple[Var, Sequence[Var]]:  # fmt: skip
         name, emit = value.name_hint, step.builder.emit
         slope = step.decayed(value, slope, self.weight_decay)
-        old_mean = emit(TupleGetItem(step.states, 3 + place), f"{name}_m")
-        old_size = emit(TupleGetItem(step.states, 3 + step.count + place), f"{name}_v")
         share = step.scaled(slope, _complement(self.beta1))
-        mean = emit(add(step.scaled(old_mean, self.beta1), share), f"{name}_m_new")
+        mean = emit(add(step.scaled(step.kept["m"][place], self.beta1), share), f"{name}_m_new")
         square = step.scaled(emit(multiply(slope, slope)), _complement(self.beta2))
-        size = emit(add(step.scaled(old_size, self.beta2), square), f"{name}_v_new")
-        likely_mean = emit(divide(mean, step.shared[0]), f"{name}_m_hat")
-        likely_size = emit(divide(size, step.shared[1]), f"{name}_v_hat")
+        size = emit(add(step.scaled(step.kept["v"][place], self.beta2), square), f"{name}_v_new")
+        likely_mean = emit(divide(mean, step.corrections[0]), f"{name}_m_hat")
+        likely_size = emit(divide(size, step.corrections[1]), f"{name}_v_hat")
         root = emit(add(emit(sqrt(likely_size)), step.number(self.eps)))
         return step.descended(value, emit(divide(likely_mean, root)), self.lr), (mean, size)
 
@@ -236,7 +243,6 @@ class _Step:
         self.builder = BlockBuilder()
         infos = tuple(_tensor_info(param) for param in params)
         self.dtype = infos[0].dtype if infos else DataType("float32")
-        self.count = len(params)
         held = tuple(
             TensorStructInfo(ShapeExpr(array.shape), DataType(array.dtype)) for array in state
         )
@@ -244,6 +250,26 @@ class _Step:
         self.gradients = Var("gradients", TupleStructInfo(infos))
         self.states = Var("optim_states", TupleStructInfo(held))
         self.shared: list[Var] = []
+        self.kept: dict[str, list[Var]] = {}
+        self.corrections: list[Var] = []
+
+    def unpack(
+        self, params: Sequence[Var], shared: Sequence[str], sorts: Sequence[str]
+    ) -> list[tuple[Var, Var]]:
+        """Bind the states, and give each parameter with its gradient."""
+        emit, names = self.builder.emit, [param.name_hint for param in params]
+        states = (TupleGetItem(self.states, place) for place in count(1))
+        self.shared = [emit(next(states), name) for name in shared]
+        self.kept = {
+            sort: [emit(next(states), f"{name}_{sort}") for name in names] for sort in sorts
+        }
+        return [
+            (
+                emit(TupleGetItem(self.params, place), name),
+                emit(TupleGetItem(self.gradients, place), f"{name}_grad"),
+            )
+            for place, name in enumerate(names)
+        ]
 
     def number(self, value: float) -> Constant:
         """A scalar of the dtype of the parameters."""

@@ -15,7 +15,7 @@ from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import Constant, Var
 from relaxscript.ir.struct_info import TensorStructInfo
-from relaxscript.runtime.arrays import array
+from relaxscript.runtime.arrays import array, as_given
 from relaxscript.runtime.debug.report import Report
 from relaxscript.runtime.machine import VirtualMachine
 from relaxscript.runtime.values import Device, DeviceTensor, device as device_named
@@ -136,7 +136,8 @@ class Trainer:
         and RX0203 for another number of inputs.
         """
         inputs = self._inputs(input_instances)
-        return self._run[BACKBONE_FUNC](*inputs, *self._params.all(), *self._states.all())
+        made = self._run[BACKBONE_FUNC](*inputs, *self._params.all(), *self._states.all())
+        return as_given(input_instances, made)
 
     def update(self, input_instances: Any, targets: Any) -> Any:
         """Train by one batch; gives its loss, a scalar, before the step.
@@ -154,7 +155,7 @@ class Trainer:
         self._params.values = list(params)
         if moved is not None:
             self._states.values = list(moved)
-        return loss
+        return as_given((*_several(input_instances), *_several(targets)), loss)
 
     def profile_adjoint(self, input_instances: Any, targets: Any) -> Report:
         """The report of one run of loss and gradients by a batch; nothing moves."""
@@ -271,9 +272,9 @@ def _several(given: Any) -> Sequence[Any]:
 
 
 def _placed(value: Any, device: Device) -> Any:
-    """An array on a device; one that is there already is itself."""
+    """An array on a device; on the host a plain one, which calls of native code take as it is."""
     if device == Device("cpu", 0):
-        return value
+        return _on_host(value)
     return value if isinstance(value, DeviceTensor) else array(value, device)
 
 

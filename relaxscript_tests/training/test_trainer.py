@@ -100,6 +100,13 @@ def test_what_is_loaded_is_copied_and_may_be_exported_again():
     np.testing.assert_array_equal(found.export_params()["b"].numpy(), np.ones(4))
 
 
+def test_results_are_arrays_of_the_sort_that_is_given():
+    found = trainer()
+    assert type(found.update(X, Y)) is type(found.predict(X)) is np.ndarray
+    assert found.update(nd.array(X), Y).numpy().shape == ()
+    assert found.predict(nd.array(X)).numpy().shape == (5, 4)
+
+
 def test_a_trainer_may_be_on_another_device():
     made, vm = built("dense")
     found = Trainer(made, VirtualMachine(vm.executable, cpu(1)), cpu(1))
