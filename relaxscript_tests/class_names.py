@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from relaxscript_tests.syntax import tree_of
 
 # Names of TVM, which has them twice as well, and the instructions of its virtual machine.
-TWICE = {"Call", "Effect", "If", "Object", "Parameter", "StringImm", "Tensor", "Tuple", "Var"}
+TWICE = {
+    "Call", "Effect", "If", "Linear", "Module", "Object", "Parameter", "ReLU", "Sequential",
+    "StringImm", "Tensor", "Tuple", "Var",
+}  # fmt: skip
 
 
 @functools.cache
