@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-FIRST, MISTAKEN, THREE, OWNING, TRANSFORMING = blocks("python")
+FIRST, MISTAKEN, THREE, OWNING, TRANSFORMING, TRAINING = blocks("python")
 SHOWN, ONE_ERROR, ERRORS, _ = blocks("text")
 
 
@@ -62,6 +62,10 @@ def test_its_program_transforms_a_program(command):
     assert (status, complaints) == (0, "")
     assert '+            y: R.Tensor((n, 8), "float32") = R.multiply(x, x)\n' in output
     assert output.endswith("\n[[9. 9. 9. 9. 9. 9. 9. 9.]]\n")
+
+
+def test_its_program_trains_a_model(command):
+    assert command("run", "training.py", TRAINING) == (0, "True\n", "")
 
 
 def test_what_it_says_is_not_there_is_not_there():
