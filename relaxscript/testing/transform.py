@@ -6,10 +6,11 @@ Source: TVM `relax.testing.transform`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from relaxscript.analysis import Context
 from relaxscript.arith import YES, prove_equal
-from relaxscript.builder import BlockBuilder
+from relaxscript.builder import BlockBuilder, ExprMutator
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import PrimExpr, const
@@ -21,6 +22,7 @@ from relaxscript.ir.relax import (
     DataflowVar,
     DataTypeImm,
     Expr,
+    Function,
     GlobalVar,
     Op,
     PrimValue,
@@ -37,14 +39,35 @@ from relaxscript.op.calls import call_tir
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW, inplace_indices
 from relaxscript.transform.memory.dataflow_use_inplace_calls import InplaceCalls, is_alike
+from relaxscript.transform.pass_infra.context import PassContext
+from relaxscript.transform.pass_infra.passes import FunctionPass
 
 __all__ = [
-    "dataflow_alias_analysis", "dataflow_inplace_analysis", "dataflow_liveness_analysis",
-    "dataflow_single_inplace_call",
+    "ApplyEmptyCppMutator", "InplaceOpportunity", "dataflow_alias_analysis",
+    "dataflow_inplace_analysis", "dataflow_liveness_analysis", "dataflow_single_inplace_call",
 ]  # fmt: skip
 
 _UNKNOWN = -1
-_Candidates = list[tuple[int, set[int]]]
+
+
+class InplaceOpportunity(NamedTuple):
+    """The number of a binding, and those of operands into which it may write its result."""
+
+    binding_idx: int
+    arg_idxs: set[int]
+
+
+_Candidates = list[InplaceOpportunity]
+
+
+class ApplyEmptyCppMutator(FunctionPass):
+    """Write every function again without changing it: what a mutator does by itself.
+
+    Functions stay what they are. Source: TVM `relax.testing.transform.ApplyEmptyCppMutator`.
+    """
+
+    def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
+        return ExprMutator(mod).function(func)
 
 
 def dataflow_liveness_analysis(block: DataflowBlock) -> dict[Var, tuple[int, int]]:
@@ -208,8 +231,8 @@ def dataflow_inplace_analysis(
         }
         sized = {k for k, info in infos.items() if _is_as_large(info, result)}
         shaped = {k for k in sized if is_alike(infos[k], result)}
-        same_size += [(place, sized)] if sized else []
-        same_shape += [(place, shaped)] if shaped else []
+        same_size += [InplaceOpportunity(place, sized)] if sized else []
+        same_shape += [InplaceOpportunity(place, shaped)] if shaped else []
     return same_size, same_shape
 
 

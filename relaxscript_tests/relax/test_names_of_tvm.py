@@ -98,8 +98,6 @@ ABSENT = {
         "DispatchSampling DispatchSortScan",
     ),
     "relax.frontend.detach_params": "planned with frontends",
-    "relax.testing.transform.ApplyEmptyCppMutator": "nothing is written in C++",
-    "relax.testing.transform.InplaceOpportunity": "opportunities are tuples of their fields",
 }  # fmt: skip
 
 

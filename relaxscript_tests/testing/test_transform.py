@@ -10,6 +10,8 @@ from relaxscript.ir.relax import DataflowBlock, Op
 from relaxscript.script import from_source
 from relaxscript.testing.compare import check_executors_agree
 from relaxscript.testing.transform import (
+    ApplyEmptyCppMutator,
+    InplaceOpportunity,
     dataflow_alias_analysis,
     dataflow_inplace_analysis,
     dataflow_liveness_analysis,
@@ -211,3 +213,15 @@ def test_only_dataflow_blocks_are_asked_about(ask):
     rest = () if ask is dataflow_liveness_analysis else (params,)
     with pytest.raises(TypeError, match="block is a DataflowBlock, not SeqExpr"):
         ask(mod["main"].body, *rest)
+
+
+def test_a_candidate_names_its_binding_and_its_operands():
+    mod, block, inputs = parts("z = R.add(x, y)\nw = R.exp(z)", "w")
+    [found] = dataflow_inplace_analysis(block, inputs, mod)[1]
+    assert found == InplaceOpportunity(1, {0}) == (1, {0})
+    assert (found.binding_idx, found.arg_idxs) == (1, {0})
+
+
+def test_an_empty_mutator_leaves_every_function_what_it_is():
+    mod, *_ = parts("z = R.add(x, y)\nw = R.exp(z)", "w")
+    assert ApplyEmptyCppMutator()(mod) is mod

@@ -11,6 +11,8 @@ import pytest
 import relaxscript.nd as nd
 from relaxscript.compiler import VirtualMachine, build
 from relaxscript.errors import DiagnosticError
+from relaxscript.ir.prim import Var as PrimVar
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime.values import cpu
 from relaxscript.script import from_source
 from relaxscript.training import SGD, MomentumSGD, MSELoss, SetupTrainer, Trainer
@@ -105,6 +107,20 @@ def test_results_are_arrays_of_the_sort_that_is_given():
     assert type(found.update(X, Y)) is type(found.predict(X)) is np.ndarray
     assert found.update(nd.array(X), Y).numpy().shape == ()
     assert found.predict(nd.array(X)).numpy().shape == (5, 4)
+
+
+def test_batches_may_have_any_size():
+    mod = dense("x: R.Tensor((5, 3)", 'x: R.Tensor(("n", 3)')
+    n = PrimVar("n", "int64")
+    operands = [TensorStructInfo((n, 4), "float32"), TensorStructInfo((n, 4), "float32")]
+    made = SetupTrainer(MSELoss("sum"), SGD(0.1), operands)(mod)
+    found = Trainer(made, VirtualMachine(build(made, "reference")), "cpu")
+    for count in (2, 5):
+        w, b = found.export_params().values()
+        apart = X[:count] @ w + b - Y[:count]
+        np.testing.assert_allclose(found.update(X[:count], Y[:count]), (apart**2).sum(), rtol=1e-4)
+        expected = b - 0.2 * apart.sum(0)
+        np.testing.assert_allclose(found.export_params()["b"], expected, rtol=1e-4, atol=1e-6)
 
 
 def test_a_trainer_may_be_on_another_device():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from relaxscript.testing.transform import (
+    ApplyEmptyCppMutator,
+    InplaceOpportunity,
     dataflow_alias_analysis,
     dataflow_inplace_analysis,
     dataflow_liveness_analysis,
@@ -10,6 +12,6 @@ from relaxscript.testing.transform import (
 )
 
 __all__ = [
-    "dataflow_alias_analysis", "dataflow_inplace_analysis", "dataflow_liveness_analysis",
-    "dataflow_single_inplace_call",
+    "ApplyEmptyCppMutator", "InplaceOpportunity", "dataflow_alias_analysis",
+    "dataflow_inplace_analysis", "dataflow_liveness_analysis", "dataflow_single_inplace_call",
 ]  # fmt: skip
