@@ -11,9 +11,10 @@ Models of one's own are better written with `relax.frontend.nn`. Source: TVM `re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm
-from relaxscript.ir.relax import Expr, Var
+from relaxscript.ir.relax import Call, Expr, Var
+from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.grad import end_checkpoint, start_checkpoint
 from relaxscript.opdef.tensor_expressions import topi
@@ -35,6 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 Function = Callable[..., Any]
+_CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
 def emit(expr: Any, name_hint: str = "") -> Var:
@@ -162,8 +165,12 @@ def Parameter(shape: Sequence[Any], dtype: str = "float32", name: str = "param")
 class Module:
     """A part of a network: `forward` writes what it computes, and a call of it calls `forward`.
 
-    Variables, modules, lists and dictionaries among the attributes hold its parameters.
+    Variables, modules, lists and dictionaries among the attributes hold its parameters. A class
+    that sets `define_subroutine` is a private function of its own, which its uses call; equal uses
+    share it. It takes the expressions among the arguments, then the parameters.
     """
+
+    define_subroutine: ClassVar[bool] = False
 
     def parameters(self) -> list[Var]:
         """The parameters of the module and of those in it, each once, in order of attributes."""
@@ -175,7 +182,39 @@ class Module:
         raise DiagnosticError(Diagnostic("RX0105", message, caller_span()))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        if not self.define_subroutine:
+            return self.forward(*args, **kwargs)
+        return _call_subroutine(self, args, kwargs)
+
+
+def _call_subroutine(module: Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Var:
+    """Bind a call of the private function that a module describes."""
+    builder = _current()
+    given: dict[Var, Expr] = {}
+
+    def inside(arg: Any) -> Any:
+        if not isinstance(arg, Expr):
+            return arg
+        var = Var(arg.name_hint if isinstance(arg, Var) else "input", builder.struct_info(arg))
+        given[var] = arg
+        return var
+
+    own_args = [inside(arg) for arg in args]
+    own_kwargs = {name: inside(arg) for name, arg in kwargs.items()}
+    given.update({var: var for var in module.parameters()})
+    name = _CAPITAL.sub("_", type(module).__name__).lower()
+    builder.begin_function(name, list(given))
+    try:
+        with builder.dataflow():
+            made = builder.emit_output(module.forward(*own_args, **own_kwargs))
+        builder.set_result(made)
+        function = builder.end_function()
+    except BaseException:
+        builder.abandon_function()
+        raise
+    # The parameters of the module are those of the function around it, too.
+    called = builder.add_func(copy_with_new_vars(function), name)
+    return builder.emit(Call(called, tuple(given.values())))
 
 
 def _variables(value: object) -> Iterator[Var]:

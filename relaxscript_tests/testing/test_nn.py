@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.builder import BlockBuilder
 from relaxscript.errors import DiagnosticError
 from relaxscript.interpreter import Interpreter
 from relaxscript.ir import IRModule
+from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import Constant
 from relaxscript.op.linear_algebra import matmul
 from relaxscript.op.statistical import sum as sum_of
@@ -162,6 +164,55 @@ def test_what_cannot_be_written_is_refused(call, said):
 def test_without_a_function_nothing_is_bound():
     with pytest.raises(DiagnosticError, match="no function is open that takes a binding"):
         nn.emit(Constant(np.float32(1)))
+
+
+@pytest.mark.parametrize("rows", [3, "n"])
+def test_a_subroutine_is_a_private_function_that_equal_uses_share(rows):
+    class HalfLayer(nn.Module):
+        define_subroutine = True
+
+        def __init__(self):
+            self.w = nn.Parameter((4, 4), name="w")
+
+        def forward(self, input, times=1):
+            return nn.emit(matmul(input, self.w))
+
+    class Net(nn.Module):
+        def __init__(self):
+            self.first, self.second = HalfLayer(), HalfLayer()
+
+        def forward(self, input):
+            return self.second(self.first(input), times=2)
+
+    bb = BlockBuilder()
+    size = PrimVar("n", "int64") if rows == "n" else rows
+    with bb.function("main"):
+        net = Net()
+        data = nn.Placeholder((size, 4))
+        with bb.dataflow():
+            made = bb.emit_output(net(data))
+        bb.emit_func_output(made, [data, *net.parameters()])
+    mod = bb.get()
+    assert not ill_formed(mod)
+    assert sorted(var.name_hint for var in mod.functions) == ["half_layer", "main"]
+    assert mod["half_layer"].is_private
+    assert mod["main"].script().count("cls.half_layer(") == 2
+    w, v = np.full((4, 4), 0.5, "float32"), np.full((4, 4), 0.25, "float32")
+    found = Interpreter(mod).main(np.ones((3, 4), "float32"), w, v)
+    np.testing.assert_array_equal(found, np.full((3, 4), 2, "float32"))
+
+
+def test_a_subroutine_that_fails_leaves_the_function_around_it_open():
+    class Broken(nn.Module):
+        define_subroutine = True
+
+    bb = BlockBuilder()
+    with bb.function("main"):
+        data = nn.Placeholder((3, 4))
+        with pytest.raises(DiagnosticError, match="the module `Broken` defines no `forward`"):
+            Broken()(data)
+        bb.emit_func_output(nn.emit(sin(data)), [data])
+    assert [var.name_hint for var in bb.get().functions] == ["main"]
 
 
 def test_a_module_of_ones_own_is_called():
