@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from relaxscript.analysis import free_symbolic_vars
 from relaxscript.arith import NO
 from relaxscript.builder import BlockBuilder
 from relaxscript.builder.specialize import (
@@ -13,6 +14,7 @@ from relaxscript.builder.specialize import (
     in_normal_form,
 )
 from relaxscript.errors import Diagnostic, DiagnosticError, Span
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
@@ -77,7 +79,8 @@ class AppendLoss(ModulePass):
     than the loss asks for is checked where it runs.
 
     Raises `DiagnosticError`. RX0703 is for a function that is not there, RX0103 for a new name
-    that is. RX0206 is for results that do not fit, RX0203 for fewer than the loss takes.
+    that is. RX0206 is for results that do not fit, RX0203 for fewer than the loss takes. RX0305 is
+    for a loss with a dimension that none of its parameters binds.
     Source: TVM `relax.training.AppendLoss`.
     """
 
@@ -103,6 +106,10 @@ class AppendLoss(ModulePass):
             message = f"the function with the loss would be called `{name}`, which is there already"
             help = "give it another name by `new_func_name`"
             raise DiagnosticError(Diagnostic("RX0103", message, mod[name].span, help=help))
+        if unbound := free_symbolic_vars(self.loss_function):
+            message = f"no parameter of the loss says what its dimension `{unbound[0].name}` is"
+            help = "give one of its operands this dimension as it is"
+            raise DiagnosticError(Diagnostic("RX0305", message, caller_span(), help=help))
         made = mod.clone()
         made[GlobalVar(name)] = append_loss(
             mod, mod[var], self.loss_function, self.num_backbone_outputs, name

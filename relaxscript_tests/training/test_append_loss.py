@@ -154,6 +154,14 @@ def test_a_loss_that_does_not_fit_is_refused(loss, options, code, said):
     assert raised.value.diagnostics[0].code == code
 
 
+def test_a_loss_whose_dimensions_nothing_binds_is_refused():
+    n = PrimVar("n", "int64")
+    info = TensorStructInfo((n * n, 4), "float32")
+    with pytest.raises(DiagnosticError, match="says what its dimension `n` is") as raised:
+        AppendLoss("main", MSELoss()(info, info))(module(ONE))
+    assert raised.value.diagnostics[0].code == "RX0305"
+
+
 def test_results_that_do_not_fit_are_shown_where_they_are():
     with pytest.raises(DiagnosticError, match="the result of the function") as raised:
         AppendLoss("main", mse("m", 7))(module(ONE))
