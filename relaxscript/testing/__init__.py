@@ -3,6 +3,9 @@
 `rejected` programs list their mistakes in comments. `programs` are random and well typed, made of
 the parts in `generate/`. `compare` says whether two programs or two results are the same, and
 whether the executors agree. `dump_ast` shows the nodes of a program.
+
+`nn`, `matmul` and `attention` make small programs, `vm` registers packed functions for them, and
+`lib_comparator` compares kernels: TVM's `relax.testing`, as `transform` and `runtime_builtin` are.
 """
 
 from __future__ import annotations

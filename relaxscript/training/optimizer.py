@@ -66,6 +66,9 @@ class Optimizer:
         RX0201 is for what is no variable of a tensor, RX0202 for another dtype. RX0103 is for one
         that comes twice, RX0203 for one of unknown size where a state is kept of each.
         """
+        if not isinstance(params, (Var, Sequence)):
+            message = f"`init` of `{self.name}` takes variables, not {brief(params)}"
+            _refuse("RX0201", message, "give it `function.params`, for example")
         given = [params] if isinstance(params, Var) else list(params)
         self.dtype = _common_dtype(self.name, given)
         self.param_list = given

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import Parameter, signature
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError
+from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Constant, Function, SeqExpr, Tuple
@@ -96,6 +98,7 @@ class SetupTrainer(ModulePass):
             message = f"the loss takes {taken} results of `{BACKBONE_FUNC}`, and states among them"
             help = "a loss takes results before the states"
             raise DiagnosticError(Diagnostic("RX0714", message, backbone.span, help=help))
+        _require_operands(self.loss, self.loss_args)
         cost = self.loss(*self.loss_args)
         with_loss = AppendLoss(BACKBONE_FUNC, cost, taken, BACKBONE_LOSS_FUNC)(mod)
         decomposed = DecomposeOpsForTraining(BACKBONE_LOSS_FUNC)(with_loss)
@@ -117,6 +120,19 @@ class SetupTrainer(ModulePass):
         if not made.is_private:
             made = made.with_attr("global_symbol", OPTIMIZER_FUNC)
         return made, [Constant(state) for state in optimizer.state or ()]
+
+
+def _require_operands(loss: Loss, operands: Sequence[StructInfo]) -> None:
+    """Refuse more or fewer operands than a loss takes."""
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    taken = [p for p in signature(loss).parameters.values() if p.kind in kinds]
+    least = sum(p.default is Parameter.empty for p in taken)
+    any_number = Parameter.VAR_POSITIONAL in {p.kind for p in signature(loss).parameters.values()}
+    if least <= len(operands) and (any_number or len(operands) <= len(taken)):
+        return
+    message = f"`loss_args` has {len(operands)} StructInfos, which is not what the loss takes"
+    help = f"`{type(loss).__name__}` takes {', '.join(p.name for p in taken)}"
+    raise DiagnosticError(Diagnostic("RX0203", message, caller_span(), help=help))
 
 
 def _count(mod: IRModule, key: str) -> int:

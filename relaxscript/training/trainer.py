@@ -19,6 +19,7 @@ from relaxscript.runtime.arrays import array, as_given
 from relaxscript.runtime.debug.report import Report
 from relaxscript.runtime.machine import VirtualMachine
 from relaxscript.runtime.values import Device, DeviceTensor, device as device_named
+from relaxscript.transform.pass_infra.checked_arguments import checks_arguments
 
 from .setup_trainer import (
     ADJOINT_FUNC,
@@ -59,6 +60,7 @@ class Trainer:
     ADJOINT_FUNC = ADJOINT_FUNC
     OPTIMIZER_FUNC = OPTIMIZER_FUNC
 
+    @checks_arguments()
     def __init__(
         self, train_mod: IRModule, vm: VirtualMachine, device: Device | str,
         zero_init_param_state: bool = True,

@@ -144,6 +144,11 @@ def test_a_parameter_that_cannot_move_is_named(given, code, said):
     assert raised.value.diagnostics[0].code == code
 
 
+def test_what_is_no_list_of_parameters_is_refused():
+    with pytest.raises(DiagnosticError, match="`init` of `SGD` takes variables, not int"):
+        SGD(0.1).init(3)
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

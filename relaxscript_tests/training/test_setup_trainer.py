@@ -104,6 +104,13 @@ def test_a_loss_that_takes_states_is_refused():
         step(from_source(NORMALIZED))
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_another_number_of_operands_is_refused(count):
+    with pytest.raises(DiagnosticError, match=f"`loss_args` has {count} StructInfos") as raised:
+        SetupTrainer(MSELoss(), SGD(0.1), [tensor(5, 4)] * count)(dense())
+    assert raised.value.diagnostics[0].help == "`MSELoss` takes predictions, targets"
+
+
 def test_a_loss_for_other_results_is_refused():
     step = SetupTrainer(MSELoss(), SGD(0.1), [tensor(5, 7), tensor(5, 7)])
     with pytest.raises(DiagnosticError, match="the result of the function does not fit") as raised:

@@ -152,6 +152,7 @@ def test_one_run_of_loss_and_gradients_is_profiled():
         (lambda t: t.update([X, X], Y), "RX0203", "`backbone` takes 1 inputs, not 2"),
         (lambda t: t.update(X, [Y, Y]), "RX0203", "the loss takes 1 targets, not 2"),
         (lambda t: Trainer(dense(), t.vm, "cpu"), "RX0714", "this one lacks `input_num`"),
+        (lambda t: Trainer(t.mod, t.mod, "cpu"), "RX0103", "`vm` of `Trainer` is a VirtualMachine"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(call, code, said):
