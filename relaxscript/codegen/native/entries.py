@@ -30,7 +30,7 @@ from relaxscript.semantics.prim_funcs import symbol_of
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
 from .plan import EntryPlan, entry_plan, prim_func_plan
-from .support import FUNCTIONS, PYTHON_FUNCTIONS, SUPPORT_TEXT
+from .support import ARGUMENTS_TEXT, PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT, TAKE
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
 
@@ -76,7 +76,7 @@ class BoundEntry:
 
     def enable(self, enabled: bool) -> None:
         """Say whether the code is to run; without it all calls go to the closure."""
-        slow = _support().addresses["relaxscript_slowly"]
+        slow = _support()["relaxscript_slowly"]
         self._definition.redirect(self.entry.address if enabled else slow)
 
 
@@ -157,7 +157,7 @@ def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
     """The addresses of what entries of all modules refer to, as far as they are named."""
     named = set(names)
     found = {name: address_of(name) for name in PYTHON_FUNCTIONS if name in named}
-    found |= {name: _support().addresses[name] for name in FUNCTIONS if name in named}
+    found |= {name: address for name, address in _support().items() if name in named}
     found |= {
         name: id(_dtype(name.removeprefix(DTYPE))) for name in named if name.startswith(DTYPE)
     }
@@ -173,8 +173,8 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 
 @functools.cache
-def _support() -> Code:
-    """The code that entries of all modules share."""
+def _support() -> dict[str, int]:
+    """The addresses of the functions that entries of all modules share."""
     symbols: dict[str, str | int] = {name: address_of(name) for name in PYTHON_FUNCTIONS}
     symbols |= {
         "relaxscript.raise_failure": id(_raise_failure),
@@ -187,10 +187,15 @@ def _support() -> Code:
         "relaxscript.new_array": numpy_function("PyArray_NewFromDescr"),
         "relaxscript.set_base": numpy_function("PyArray_SetBaseObject"),
     }
-    used = {name: address for name, address in symbols.items() if f"@{name}" in SUPPORT_TEXT}
-    return compile_text(SUPPORT_TEXT, FUNCTIONS, used, AS_WRITTEN)
+    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, (TAKE,), AS_WRITTEN))
+    for text, functions, level in rows:
+        used = {name: address for name, address in symbols.items() if f"@{name}" in text}
+        _shared.append(compile_text(text, functions, used, level))
+    return {name: at for code in _shared for name, at in code.addresses.items()}
 
 
+# The code of those functions, kept for good.
+_shared: list[Code] = []
 _new_block = BLOCKS.new  # which code knows by its address
 
 

@@ -1,5 +1,7 @@
 """The code that all native entries share, compiled once in a process.
 
+What has loops that a call waits for is compiled with registers, all else as it stands.
+
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
     ptr relaxscript_failed(ptr self, i32 status, ptr details)           raises what a kernel says
     ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
@@ -24,7 +26,8 @@ from relaxscript.runtime.result_blocks import ALIGNMENT, CLASSES, SMALLEST, WAYS
 from .builtin import ALIGNED_COMPACT, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE
 
 __all__ = [
-    "FUNCTIONS", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "PYTHON_FUNCTIONS", "SUPPORT_TEXT",
+    "ARGUMENTS_TEXT", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "PYTHON_FUNCTIONS", "SHARED_FUNCTIONS",
+    "SUPPORT_TEXT", "TAKE",
 ]  # fmt: skip
 
 # The words of a table for an axis: how the size is given.
@@ -36,10 +39,11 @@ PYTHON_FUNCTIONS = (
     "PyObject_Call", "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem",
     "PyTuple_Size", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
-# The functions of the text below.
-FUNCTIONS = (
+# The functions of the texts below.
+TAKE = "relaxscript_take"
+SHARED_FUNCTIONS = (
     "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
-    "relaxscript_take", "relaxscript_view", "relaxscript_unlock", "relaxscript_lock",
+    "relaxscript_view", "relaxscript_unlock", "relaxscript_lock",
 )  # fmt: skip
 
 _CALLS = """\
@@ -215,8 +219,16 @@ none:
 }}
 
 define ptr @relaxscript_result(ptr %dtype, i32 %ndim, ptr %dims, i64 %size, i1 %zeros) nounwind {{
-entry:
+entry: ; most results, which are small, need no variable that is kept from block to block
   %large = icmp uge i64 %size, {SMALLEST}
+  %more = or i1 %large, %zeros
+  br i1 %more, label %ask, label %plain
+plain:
+  call void @Py_IncRef(ptr %dtype)
+  %small = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
+    ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  ret ptr %small
+ask:
   br i1 %large, label %pooled, label %alone
 pooled:
   %block = call ptr @block(i64 %size)
@@ -270,21 +282,21 @@ fail:
 }}
 """
 
-_ARGUMENTS = f"""\
+_LOCK = """\
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
 
-define ptr @relaxscript_unlock(i1 %wanted) nounwind {{
+define ptr @relaxscript_unlock(i1 %wanted) nounwind {
   br i1 %wanted, label %save, label %keep
 save:
   %thread = call ptr @PyEval_SaveThread()
   ret ptr %thread
 keep:
   ret ptr null
-}}
+}
 
-define i1 @relaxscript_lock(ptr %thread) nounwind {{
+define i1 @relaxscript_lock(ptr %thread) nounwind {
   %kept = icmp eq ptr %thread, null
   br i1 %kept, label %end, label %restore
 restore: ; a signal that came meanwhile is handled here: many calls may follow without any Python
@@ -294,7 +306,11 @@ restore: ; a signal that came meanwhile is handled here: many calls may follow w
   ret i1 %stop
 end:
   ret i1 false
-}}
+}
+"""
+
+ARGUMENTS_TEXT = f"""\
+@relaxscript.ndarray = external global i8
 
 define i1 @relaxscript_take(
   ptr %args, i64 %count, ptr %names, ptr %table, ptr %data, ptr %sizes
@@ -389,4 +405,4 @@ no:
 }}
 """
 
-SUPPORT_TEXT = _CALLS + _ARRAYS + _ARGUMENTS
+SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK
