@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from inspect import Parameter, Signature
 from operator import attrgetter
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .display import Displayable, plain, show
@@ -117,8 +119,8 @@ class Node(Displayable):
     # The names of the fields and of the span, and what reads these of a node.
     _names: tuple[str, ...] = ("span",)
     _values: Callable[[Any], tuple[Any, ...]] = staticmethod(lambda node: (node.span,))
-    # What the fields may hold, known once a node of the class has been made.
-    _expected: Mapping[str, Expected | None] = {}
+    # What the fields may hold, known once somebody asks.
+    _expected: Mapping[str, Expected | None] | None = None
     # Whether definitions inside end with this node.
     is_scope = False
     # Whether StructInfos are parts of it.
@@ -141,7 +143,8 @@ class Node(Displayable):
 
         Raises `TypeError` for a name that is not a field.
         """
-        cls, wanted = self.__class__, self._expected
+        cls = self.__class__
+        wanted = cls._expected or _expected_by(cls)
         # Most of what rewriting costs: all fields are read at once, by a function made once.
         values = dict(zip(cls._names, cls._values(self)))
         differs = False
@@ -260,6 +263,7 @@ def _source(
     fields: Sequence[FieldInfo],
     slots: Sequence[str],
     derived: dict[str, Callable[..., Any]],
+    converting: bool,
     arranged: bool,
     spelled: bool,
 ) -> str:
@@ -268,12 +272,11 @@ def _source(
     writes += [f"    _set_{name}(self, None)" for name in slots if name not in derived]
     for name, rule in derived.items():
         writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(_operands(rule))}))")
-    constructor = _constructor(fields, spelled)
-    constructor += _admission(fields, arranged)
-    constructor += [*writes, "    _check(self)"]
-    signature = _signature(fields)
-    make = [f"def make({signature}):", "    self = _new(_cls)", *writes, "    return self"]
-    return "\n".join([*constructor, *make])
+    if converting:
+        head, tail = _constructor(fields, spelled) + _admission(fields, arranged), "_check(self)"
+    else:
+        head, tail = [f"def make({_signature(fields)}):", "    self = _new(_cls)"], "return self"
+    return "\n".join([*head, *writes, f"    {tail}"])
 
 
 def _admission(fields: Sequence[FieldInfo], arranged: bool) -> list[str]:
@@ -329,6 +332,7 @@ def node(cls: N) -> N:
     namespace["__slots__"] = (*(f.name for f in own), *cached)
     namespace["_fields"] = fields
     namespace["_own"] = tuple(own)
+    namespace["_expected"] = None
     if fields:
         namespace["_names"] = names = (*(f.name for f in fields), "span")
         namespace["_values"] = attrgetter(*names)
@@ -351,18 +355,27 @@ def _on_first_use(
 ) -> tuple[Callable[..., None], staticmethod[..., Any]]:
     """Stand-ins for the constructor and `make`, which generate the real ones when called.
 
-    Most programs use a third of the node classes; generating all of them at import took 12 ms.
+    Most programs use a third of the node classes, and half of these by `make` only. Generating all
+    of them at import took 12 ms.
     """
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        _generate(made, slots)
+        made.__init__ = _generate(made, slots, "__init__")
         made.__init__(self, *args, **kwargs)
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        _generate(made, slots)
-        return made.make(*args, **kwargs)
+        function = _generate(made, slots, "make")
+        made.make = staticmethod(function)
+        return function(*args, **kwargs)
 
     return __init__, staticmethod(make)
+
+
+def _expected_by(made: Any) -> Mapping[str, Expected | None]:
+    """The values that each field of a class may hold; found out when first asked for."""
+    made._expected = {info.name: _expected_of(made, info) for info in made._fields}
+    found: Mapping[str, Expected | None] = made._expected
+    return found
 
 
 def _expected_of(made: type, info: FieldInfo) -> Expected | None:
@@ -372,29 +385,39 @@ def _expected_of(made: type, info: FieldInfo) -> Expected | None:
     return expected(owner, info.annotation, info.default)
 
 
-def _generate(made: Any, slots: list[str]) -> None:
+def _generate(made: Any, slots: list[str], name: str) -> Any:
+    """The constructor of a class, or its `make`."""
     fields: tuple[FieldInfo, ...] = made._fields
     derived: dict[str, Callable[..., Any]] = made._derived
     arrange = getattr(made, "_arrange", None)
     scope: dict[str, Any] = {"_new": object.__new__, "_cls": made, "_arrange": arrange}
-    scope["_check"] = getattr(made, "_check", _no_check)
-    for name in (*(f.name for f in fields), "span", *slots):
-        scope[f"_set_{name}"] = getattr(made, name).__set__
-    scope |= {f"_derive_{name}": rule for name, rule in derived.items()}
-    made._expected = {info.name: _expected_of(made, info) for info in fields}
-    for info in fields:
-        scope[f"_d_{info.name}"] = info.default
-        scope[f"_c_{info.name}"] = info.convert
-        scope[f"_e_{info.name}"] = made._expected[info.name]
-    scope["_converters"] = [(f.name, f.convert, scope[f"_e_{f.name}"]) for f in fields]
-    scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
-    spelled = scope["_spelled"] = getattr(made, "_spelled", None)
-    if spelled is not None:
-        spelled.__qualname__ = made.__qualname__  # as Python names it where operands are missing
-    text = _source(fields, slots, derived, arrange is not None, spelled is not None)
-    exec(compile(text, f"{__file__}, constructor", "exec"), scope)  # ours in tracebacks, too
-    for function in (scope["__init__"], scope["make"]):
-        function.__qualname__ = f"{made.__qualname__}.{function.__name__}"
-        function.__module__ = made.__module__
-    made.__init__ = scope["__init__"]
-    made.make = staticmethod(scope["make"])
+    for slot in (*(f.name for f in fields), "span", *slots):
+        scope[f"_set_{slot}"] = getattr(made, slot).__set__
+    scope |= {f"_derive_{slot}": rule for slot, rule in derived.items()}
+    scope |= {f"_d_{info.name}": info.default for info in fields}
+    spelled = getattr(made, "_spelled", None)
+    if name == "__init__":
+        expectations = made._expected or _expected_by(made)
+        for info in fields:
+            scope[f"_c_{info.name}"] = info.convert
+            scope[f"_e_{info.name}"] = expectations[info.name]
+        scope["_converters"] = [(f.name, f.convert, expectations[f.name]) for f in fields]
+        scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
+        scope["_check"] = getattr(made, "_check", _no_check)
+        scope["_spelled"] = spelled
+        if spelled is not None:
+            spelled.__qualname__ = (
+                made.__qualname__
+            )  # as Python names it where operands are missing
+    kinds = name == "__init__", arrange is not None, spelled is not None
+    exec(_compiled(_source(fields, slots, derived, *kinds)), scope)
+    function = scope[name]
+    function.__qualname__ = f"{made.__qualname__}.{name}"
+    function.__module__ = made.__module__
+    return function
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    """The code of a function, which is the same for all classes with these fields."""
+    return compile(text, f"{__file__}, constructor", "exec")  # ours in tracebacks, too

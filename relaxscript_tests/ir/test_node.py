@@ -200,6 +200,18 @@ def slots_of(made: Node) -> dict[str, object]:
     return {name: getattr(made, name) for name in names}
 
 
+def test_replace_converts_where_no_constructor_was_called():
+    @node
+    class Pair(Node):
+        a: int
+        b: str = field(convert=str)
+
+    made = Pair.make(1, "x").replace(b=2)
+    assert (made.a, made.b) == (1, "2")
+    with pytest.raises(TypeError, match=r"`Pair\.a` cannot be str"):
+        made.replace(a="y")
+
+
 def test_nodes_that_are_made_without_generated_code_are_like_others():
     n = prim.Var("n", "int64")
     info = TensorStructInfo((n, 4), "float32")
