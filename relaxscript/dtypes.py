@@ -77,12 +77,11 @@ class DataType(str):
     @property
     def element(self) -> DataType:
         """The dtype of one lane."""
-        return self if self.lanes == 1 else DataType(str(self).rpartition("x")[0])
+        return self if self.lanes == 1 else _with_lanes(self, 1)
 
     def with_lanes(self, lanes: int) -> DataType:
         """The vector type of `lanes` elements of this type."""
-        element = self.element
-        return element if lanes == 1 else DataType(f"{element}x{lanes}")
+        return self if lanes == self.lanes else _with_lanes(self, lanes)
 
     @property
     def itemsize(self) -> int:
@@ -117,6 +116,12 @@ class DataType(str):
             case "bfloat":
                 return self.bits == 16
         return False
+
+
+@cache
+def _with_lanes(dtype: DataType, lanes: int) -> DataType:
+    element = str(dtype) if dtype.lanes == 1 else str(dtype).rpartition("x")[0]
+    return DataType(element if lanes == 1 else f"{element}x{lanes}")
 
 
 # Python's types that numpy knows; numpy itself would take far more, None as float64 among it.

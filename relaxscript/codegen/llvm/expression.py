@@ -34,25 +34,19 @@ _OF_BOOLS = {prim.Add: "or", prim.Max: "or", prim.Mul: "and", prim.Min: "and"}
 
 def emit(cx: FunctionContext, e: prim.PrimExpr) -> Value:
     """The value of `e`; raises `DiagnosticError` where there is no code for it."""
-    match e:
-        case prim.Immediate():
-            return cx.asm.literal(e.dtype, scalar_value(e))
-        case prim.Var():
-            return emit_variable(cx, e)
-        case prim.Binary():
-            return emit_binary(cx, e)
-        case prim.Cast(dtype, value):
-            return emit_cast(cx, e, value.dtype, dtype)
-        case prim.BufferLoad():
-            return cx.rules.load(cx, e)
-        case prim.Ramp() | prim.Broadcast() | prim.Shuffle():
-            return emit_vector(cx, e)
-        case prim.Call():
-            return emit_call(cx, e)
-        case prim.Let(var, value, body):
-            assign_variable(cx, var, value)
-            return emit(cx, body)
-    return cx.rules.reduction(cx, e) if isinstance(e, Reduce) else emit_choice(cx, e)
+    write = _WRITERS.get(e.__class__)
+    if write is None:
+        return cx.rules.reduction(cx, e) if isinstance(e, Reduce) else emit_choice(cx, e)
+    return write(cx, e)
+
+
+def emit_literal(cx: FunctionContext, e: prim.Immediate) -> Value:
+    return cx.asm.literal(e.dtype, scalar_value(e))
+
+
+def emit_let(cx: FunctionContext, e: prim.Let) -> Value:
+    assign_variable(cx, e.var, e.value)
+    return emit(cx, e.body)
 
 
 def emit_choice(cx: FunctionContext, e: prim.PrimExpr) -> Value:
@@ -215,7 +209,8 @@ def float_floor(cx: FunctionContext, division: bool, a: Value, b: Value, dtype: 
     return asm.rounded(asm.choose(asm.compare("fcmp oeq", b, zero), quotient, result), dtype)
 
 
-def emit_cast(cx: FunctionContext, e: prim.Cast, source: DataType, target: DataType) -> Value:
+def emit_cast(cx: FunctionContext, e: prim.Cast) -> Value:
+    source, target = e.value.dtype, e.dtype
     if source.lanes != target.lanes or "handle" in (source.kind, target.kind):
         raise tir_errors.invalid("RX0502", f"{source} cannot be converted to {target}", e.span)
     register(target, e.span)
@@ -421,3 +416,22 @@ def scalar_value(e: prim.Immediate) -> float:
     if e.dtype.is_float:
         return nearest(value, e.dtype)
     return int(value)
+
+
+# How the expressions of each class are written; `emit_choice` knows the others.
+_WRITERS: dict[type[prim.PrimExpr], Callable[[FunctionContext, Any], Value]] = {
+    prim.IntImm: emit_literal,
+    prim.FloatImm: emit_literal,
+    prim.Var: emit_variable,
+    prim.SizeVar: emit_variable,
+    **dict.fromkeys(ARITHMETIC, emit_binary),
+    prim.FloorDiv: emit_binary,
+    prim.FloorMod: emit_binary,
+    prim.Cast: emit_cast,
+    prim.BufferLoad: lambda cx, e: cx.rules.load(cx, e),
+    prim.Ramp: emit_vector,
+    prim.Broadcast: emit_vector,
+    prim.Shuffle: emit_vector,
+    prim.Call: emit_call,
+    prim.Let: emit_let,
+}

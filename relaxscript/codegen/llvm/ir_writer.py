@@ -259,6 +259,8 @@ class FunctionWriter:
 
     def rounded(self, x: Value, dtype: DataType) -> Value:
         """The `float` nearest to `x` that a narrow type represents; others stay as they are."""
+        if dtype.bits > 16:
+            return x
         match dtype.element:
             case "float16":
                 return self.convert("fpext", self.convert("fptrunc", x, "half"), "float")

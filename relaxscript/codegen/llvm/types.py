@@ -69,9 +69,15 @@ def _find(table: dict[str, str], dtype: DataType, span: Span | None) -> str:
     return _lanes(found, dtype.lanes)
 
 
+_known_registers: dict[DataType, str] = {}
+
+
 def register(dtype: DataType, span: Span | None = None) -> str:
     """The type of values in registers; raises `DiagnosticError` (RX0505) where there is none."""
-    return _find(_REGISTERS, dtype, span)
+    found = _known_registers.get(dtype)
+    if found is None:
+        found = _known_registers[dtype] = _find(_REGISTERS, dtype, span)
+    return found
 
 
 def storage(dtype: DataType, span: Span | None = None) -> str:

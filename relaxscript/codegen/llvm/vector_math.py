@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from relaxscript.ir import prim
 from relaxscript.ir.intrinsic import Intrinsic
-from relaxscript.ir.walk import walk
+from relaxscript.ir.stmt_functor import all_parts
 from relaxscript.semantics.vector_math import define, has_definition
 
 from .context import FunctionContext
@@ -58,7 +58,8 @@ def is_written_out(cx: FunctionContext, lanes: int) -> bool:
     What is reached in another way than by its call is not counted, and never written out.
     """
     if cx.math_calls is None:
-        found = (n for n in walk(cx.func.body) if isinstance(n, prim.Call) and has_definition(n))
+        calls = [part for part in all_parts(cx.func) if isinstance(part, prim.Call)]
+        found = filter(has_definition, calls)
         cx.math_calls = Counter(call.dtype.lanes for call in found)
     widest = max(cx.math_calls, default=0)
     return cx.wraps is None and lanes == widest and cx.math_calls[lanes] <= FEW
