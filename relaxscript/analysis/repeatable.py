@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, NamedTuple
 
 from relaxscript.ir import prim, relax
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.stmt_functor import all_parts
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import walk
+from relaxscript.ir.walk import children, compounds, walk
 from relaxscript.op import Trait, traits_of
 
 __all__ = ["REPEATABLE", "is_repeatable", "run_once"]
@@ -83,20 +85,59 @@ class _Looks:
 def _look(mod: IRModule, name: str) -> _Look:
     if name not in mod:
         return _Look(True, frozenset())
+    function = mod[name]
+    if isinstance(function, PrimFunc):
+        return _look_at_prim_func(mod, function)
+    if isinstance(function, relax.Function):
+        return _look_at_function(mod, function)
+    return _Look(True, frozenset())
+
+
+def _look_at_prim_func(mod: IRModule, function: PrimFunc) -> _Look:
+    mentioned, has_effects = set[str](), False
+    for node in all_parts(function):
+        match node:
+            case prim.Call(op=relax.GlobalVar(found)) if found in mod:
+                mentioned.add(found)
+            case prim.Call() if _calls_out(node):
+                has_effects = True
+    return _Look(has_effects, frozenset(mentioned))
+
+
+def _look_at_function(mod: IRModule, function: relax.Function) -> _Look:
     mentioned, has_effects = set[str](), False
     # Mentions of PrimFuncs, and calls by operators, for which they write new tensors only.
-    values, calls = 0, set[int]()
-    for node in walk(mod[name]):
-        match node:
-            case relax.GlobalVar(found) if found in mod:
-                mentioned.add(found)
-                values += isinstance(mod[found], PrimFunc) and isinstance(mod[name], relax.Function)
-            case relax.ExternFunc():
+    values = calls = 0
+    for node in compounds(function):
+        if node.__class__ is relax.Call and isinstance(node.op, relax.Op):
+            traits = traits_of(node.op)
+            has_effects = has_effects or not traits.isdisjoint(_EFFECTS)
+            calls += Trait.CALLS_PRIM_FUNC in traits
+        for leaf in _OPERANDS.get(node.__class__, children)(node):
+            if leaf.__class__ is relax.GlobalVar and leaf in mod:
+                mentioned.add(leaf.name_hint)
+                values += isinstance(mod[leaf], PrimFunc)
+            elif leaf.__class__ is relax.ExternFunc:
                 has_effects = True
-            case relax.Call(op=relax.Op() as op) if traits_of(op) & _EFFECTS:
-                has_effects = True
-            case relax.Call(op=relax.Op() as op) if Trait.CALLS_PRIM_FUNC in traits_of(op):
-                calls.add(id(node))  # inside of one that is shared is looked at once
-            case prim.Call(op=relax.Op(called)) if "packed" in called or "extern" in called:
-                has_effects = True
-    return _Look(has_effects or values > len(calls), frozenset(mentioned))
+            elif leaf.__class__ in _OF_SCALARS:
+                has_effects = has_effects or any(map(_calls_out, walk(leaf)))
+    return _Look(has_effects or values > calls, frozenset(mentioned))
+
+
+# What is directly in a node, without what is known of it.
+_OPERANDS: dict[type[Node], Callable[[Any], Iterable[Node]]] = {
+    relax.Call: lambda call: (call.op, *call.args),
+    relax.VarBinding: lambda binding: (binding.value,),
+    relax.MatchCast: lambda binding: (binding.value,),
+    relax.Tuple: lambda whole: whole.fields,
+    relax.Function: lambda function: (function.body,),
+}
+_OF_SCALARS = (relax.PrimValue, relax.ShapeExpr)
+
+
+def _calls_out(node: Node) -> bool:
+    """True if a scalar is a call of something outside of the module."""
+    match node:
+        case prim.Call(op=relax.Op(called)):
+            return "packed" in called or "extern" in called
+    return False

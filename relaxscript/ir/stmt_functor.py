@@ -18,11 +18,13 @@ from . import prim, tir, tir_compute, walk
 from .field_types import brief
 from .node import Node, fields_of, traversal_of
 from .prim import PrimExpr, Var
+from .prim_func_facts import facts_of
 from .tir import Block, Buffer, PrimFunc, SeqStmt, Stmt
 
 __all__ = [
-    "inner_statements", "ir_transform", "part_names", "parts_of_tir", "post_order_visit",
-    "pre_order_visit", "rebuild_tir", "renew_defs", "renewed_buffer", "rewrite_tir", "substitute",
+    "all_parts", "inner_statements", "ir_transform", "part_names", "parts_of_tir",
+    "post_order_visit", "pre_order_visit", "rebuild_tir", "renew_defs", "renewed_buffer",
+    "rewrite_tir", "substitute",
 ]  # fmt: skip
 
 Part = TypeVar("Part", bound=Node)
@@ -233,6 +235,20 @@ def pre_order_visit(stmt: Stmt | PrimExpr | PrimFunc, fvisit: Callable[[Any], An
         goes_on = fvisit(node)
         if goes_on is None or goes_on:
             stack += parts_of_tir(node)[::-1]
+
+
+def all_parts(func: PrimFunc) -> tuple[Stmt | PrimExpr, ...]:
+    """All statements and scalars of a PrimFunc, each once, the whole before its parts.
+
+    They are remembered: many passes ask a function for its calls or its stores.
+    """
+    facts = facts_of(func)
+    if "parts" not in facts:
+        parts: list[Stmt | PrimExpr] = []
+        pre_order_visit(func.body, parts.append)
+        facts["parts"] = tuple(parts)
+    found: tuple[Stmt | PrimExpr, ...] = facts["parts"]
+    return found
 
 
 def rewrite_tir(

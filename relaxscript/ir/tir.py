@@ -529,7 +529,7 @@ class PrimFunc(BaseFunc):
     buffer_map: Mapping[Var, Buffer] = field(convert=_buffer_map, definition=True, default=None)
     attrs: Attrs | None = field(convert=as_attrs, default=None)
     param_spans: tuple[Span | None, ...] = field(default=(), place=True)
-    __cached__ = ("known_written",)
+    __cached__ = ("known_facts",)
     is_scope = True
 
     @staticmethod

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from relaxscript.ir import prim, tir
 from relaxscript.ir.node import Node
+from relaxscript.ir.prim_func_facts import facts_of
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.stmt_functor import pre_order_visit
+from relaxscript.ir.stmt_functor import all_parts
 
 __all__ = ["WRITES", "written_params"]
 
@@ -20,23 +21,17 @@ def written_params(func: tir.PrimFunc) -> frozenset[int]:
     """The positions of parameters into whose memory the PrimFunc may write."""
     if func.attrs is not None and WRITES in func.attrs:
         return frozenset(int(i) for i in func.attrs[WRITES])
-    known: frozenset[int] | None = _known.__get__(func)
-    if known is None:
-        known = _written(func)
-        _known.__set__(func, known)
-    return known
-
-
-# A function is frozen, and who asks for its write set does so many times in a build.
-_known = tir.PrimFunc.__dict__["known_written"]
+    facts = facts_of(func)
+    if "written" not in facts:
+        facts["written"] = _written(func)
+    written: frozenset[int] = facts["written"]
+    return written
 
 
 def _written(func: tir.PrimFunc) -> frozenset[int]:
     written: set[Node] = set()
     sources: dict[Node, Node] = {}
-    nodes: list[tir.Stmt | prim.PrimExpr] = []
-    pre_order_visit(func.body, nodes.append)
-    for node in nodes:
+    for node in all_parts(func):
         match node:
             case tir.BufferStore(buffer=buffer):
                 written.update(_names(buffer))

@@ -9,6 +9,7 @@ import pytest
 from relaxscript import tir
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.stmt_functor import (
+    all_parts,
     inner_statements,
     parts_of_tir,
     rebuild_tir,
@@ -161,6 +162,14 @@ def test_where_nothing_is_given_first_a_node_is_rewritten_as_others_are():
     made = rewrite_tir(body, None, {tir.BufferLoad: lambda load: None, tir.Add: lambda e: e.b})
     assert "Add" not in names(post_order_visit, made)
     assert rewrite_tir(body, None, {tir.BufferLoad: lambda load: None}) is body
+
+
+def test_the_parts_of_a_function_are_gone_through_once_and_remembered():
+    f = function()
+    visited: list[Any] = []
+    pre_order_visit(f, visited.append)
+    assert [*map(id, all_parts(f))] == [*map(id, visited)]
+    assert all_parts(f) is all_parts(f)
 
 
 def literals(root: Any) -> list[tir.FloatImm]:

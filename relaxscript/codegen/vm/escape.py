@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.walk import children, compounds, walk
+from relaxscript.ir.stmt_functor import all_parts
+from relaxscript.ir.walk import children, compounds
 from relaxscript.op import Trait, lookup, traits_of
 from relaxscript.op.device import to_vdevice
 from relaxscript.semantics.check_calls import check_of
@@ -153,7 +154,7 @@ def written_params(
         own[buffer] = own[buffer.data] = param
     written: set[prim.Var] = set()
     local: set[Node] = set()
-    for node in walk(function.body):
+    for node in all_parts(function):
         match node:
             case tir.Block(alloc_buffers=buffers):
                 local.update(part for buffer in buffers for part in (buffer, buffer.data))
