@@ -18,7 +18,7 @@ from relaxscript.errors import OperandError, VMError, quantity
 from relaxscript.format_string import FormatError, check_format
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-from relaxscript.ir.relax import Call, Expr, GlobalVar, ShapeExpr, StringImm
+from relaxscript.ir.relax import Call, Expr, ExternFunc, GlobalVar, ShapeExpr, StringImm
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -30,6 +30,7 @@ from relaxscript.ir.struct_info import (
 )
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import DeferredCheck, InferContext
+from relaxscript.opdef.decomposition import DecompositionContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
@@ -56,6 +57,7 @@ from relaxscript.sinfo import (
     substitute_shape_vars,
 )
 
+from .gradients import R
 from .results import described_result
 
 __all__ = [
@@ -67,6 +69,8 @@ _INT64 = DataType("int64")
 _BOOL = DataType("bool")
 _UNIT = TupleStructInfo.make(())
 _OBJECT = ObjectStructInfo()
+# The packed function that gives the shape which a tensor holds.
+_TENSOR_TO_SHAPE = "vm.builtin.tensor_to_shape"
 
 
 @op(traits={Trait.AS_IS})
@@ -122,6 +126,19 @@ def _(context: InferContext, expr: TensorStructInfo) -> StructInfo:
         )
     length = dims[0] if dims else None
     return ShapeStructInfo.make(None, length.value if isinstance(length, prim.IntImm) else -1)
+
+
+@tensor_to_shape.rule("decompose")
+def _(context: DecompositionContext, expr: Expr) -> Expr | None:
+    info = context.struct_info(tensor_to_shape(expr))
+    assert isinstance(info, ShapeStructInfo), "a tensor holds a shape"
+    if info.ndim < 0:
+        return None
+    callee, unknown = ExternFunc.make(_TENSOR_TO_SHAPE), ShapeStructInfo.make(None, info.ndim)
+    held = context.emit(Call.make(R.call_pure_packed.op, (callee, expr), None, (unknown,)))
+    dims = tuple(prim.Var.make("d" if k == 0 else f"d_{k}", prim.INT64) for k in range(info.ndim))
+    context.match_cast(held, ShapeStructInfo.make(dims, info.ndim))
+    return ShapeExpr.make(dims)
 
 
 @op()

@@ -70,9 +70,10 @@ __all__ = [
 #   gradient    the gradients of the operands, from that of the result
 #   mixed_precision  the call on operands of a lower dtype
 #   layout      the call on operands whose axes are in another order
+#   decompose   the simpler operators that it is composed of
 RuleKind = Literal[
     "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
-    "compute", "gradient", "mixed_precision", "layout",
+    "compute", "gradient", "mixed_precision", "layout", "decompose",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 

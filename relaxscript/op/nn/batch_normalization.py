@@ -15,13 +15,14 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.relax import Expr
+from relaxscript.ir.relax import Expr, Tuple
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.gradients import R, cast_like, count_along, known_dims, known_rank
 from relaxscript.op.moments import moments, normalize, normalized_terms, rescale
 from relaxscript.op.numeric import accumulator
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.decomposition import DecompositionContext, float_dims
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, place_of, places_of
@@ -42,6 +43,13 @@ from relaxscript.opdef.shapes import (
 from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
 
+from .normalization_decompositions import (
+    blend_steps,
+    expand,
+    normalization_steps,
+    round_step,
+    widen_step,
+)
 from .normalization_gradients import gradient_by_parameter, normalized, spread, widened
 
 __all__ = ["batch_norm", "group_norm", "instance_norm"]
@@ -338,6 +346,39 @@ def _(
 
 
 # ---------------------------------------------------------------- gradients
+
+
+@batch_norm.rule("decompose")
+def _(
+    context: DecompositionContext, data: Expr, gamma: Expr, beta: Expr, *moving: Expr, axis: int,
+    epsilon: float, center: bool, scale: bool, momentum: float, training: bool,
+) -> Expr | None:  # fmt: skip
+    dims = float_dims(data)
+    own = context.training and training
+    if training and context.keep_training:
+        return None
+    if dims is None or not (own or context.may_share):
+        return None
+    place = axis % len(dims)
+    if not all(context.has(parameter, [dims[place]]) for parameter in (gamma, beta, *moving)):
+        return None
+    others = [k for k in range(len(dims)) if k != place]
+    x = widen_step(context, data)
+    statistics, moved = [widen_step(context, m) for m in moving], list(moving)
+    if own:
+        old = statistics
+        statistics = [context.emit(f(x, others)) for f in (R.mean, R.variance)]
+        moved = [
+            context.emit(round_step(context, blend_steps(context, a, b, momentum), m))
+            for a, b, m in zip(old, statistics, moving)
+        ]
+    mean, variance = (expand(context, s, others) for s in statistics)
+    parameters = [
+        expand(context, widen_step(context, p), others) if used else None
+        for p, used in ((gamma, scale), (beta, center))
+    ]
+    found = normalization_steps(context, x, mean, variance, epsilon, parameters)
+    return Tuple.make((context.emit(round_step(context, found, data)), *moved))
 
 
 @batch_norm.gradient

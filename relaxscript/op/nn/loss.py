@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from relaxscript.errors import OperandError
-from relaxscript.ir.relax import Expr, TupleGetItem
+from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.gradients import R, cast_like, count_along, known_rank, reshape_like
 from relaxscript.op.numeric import quotient, sum_dtype
 from relaxscript.op.pieces import pieces
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.decomposition import DecompositionContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order
@@ -66,6 +67,13 @@ def _(rate: float) -> None:
         raise OperandError(
             "rate", f"is {rate}", message="a rate is from 0 to below 1", code="RX0204"
         )
+
+
+@dropout.rule("decompose")
+def _(context: DecompositionContext, data: Expr, rate: float) -> Expr | None:
+    if context.training or not context.may_share:
+        return None
+    return Tuple.make((data, context.emit(R.ones_like(data))))
 
 
 @dropout.gradient

@@ -12,10 +12,11 @@ from relaxscript.errors import OperandError
 from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import Expr
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
-from relaxscript.op.gradients import cast_like, known_rank
+from relaxscript.op.gradients import R, cast_like, known_rank
 from relaxscript.op.moments import normalize, normalized_terms
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
+from relaxscript.opdef.decomposition import DecompositionContext, float_dims
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, places_of, plain
@@ -34,6 +35,13 @@ from relaxscript.opdef.shapes import (
 from relaxscript.opdef.tensor_expressions import topi
 from relaxscript.opdef.traits import Trait
 
+from .normalization_decompositions import (
+    expand,
+    normalization_steps,
+    permute,
+    round_step,
+    widen_step,
+)
 from .normalization_gradients import gradient_by_parameter, normalized, spread, widened
 
 __all__ = ["layer_norm", "rms_norm"]
@@ -198,6 +206,30 @@ def _require_parameter(
 
 
 # ---------------------------------------------------------------- gradients
+
+
+@layer_norm.rule("decompose")
+def _(
+    context: DecompositionContext, data: Expr, gamma: Expr, beta: Expr, axes: Sequence[int],
+    epsilon: float, center: bool, scale: bool,
+) -> Expr | None:  # fmt: skip
+    dims = float_dims(data)
+    if dims is None or not context.training:
+        return None
+    places = [axis % len(dims) for axis in axes]
+    wanted = [dims[place] for place in places]
+    if not (context.has(gamma, wanted) and context.has(beta, wanted)):
+        return None
+    x = widen_step(context, data)
+    mean, variance = (context.emit(f(x, sorted(places), True)) for f in (R.mean, R.variance))
+    others = [place for place in range(len(dims)) if place not in places]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    parameters = [
+        expand(context, permute(context, widen_step(context, p), order), others) if used else None
+        for p, used in ((gamma, scale), (beta, center))
+    ]
+    found = normalization_steps(context, x, mean, variance, epsilon, parameters)
+    return round_step(context, found, data)
 
 
 @layer_norm.gradient
