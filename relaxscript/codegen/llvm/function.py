@@ -32,6 +32,7 @@ from .elements import emit_load, i64, size_of, strides_of
 from .expression import emit
 from .external import emit_external
 from .ir_writer import DETAILS, Explain, FailureSites, Value
+from .long_rows import NOT_OPTIMISED, is_long_row
 from .memory import emit_extent, place_of, terms_of, without_wrapping
 from .reductions import emit_reduction
 from .statement import emit_body
@@ -114,7 +115,8 @@ def function_text(cx: FunctionContext, symbol: str, internal: bool) -> str:
     begin_buffers(cx)
     emit_body(cx, cx.func.body)
     linkage = "internal " if internal else ""
-    return cx.asm.text(f"define {linkage}i32 @{symbol}({', '.join(params)}) nounwind")
+    attributes = f"nounwind {NOT_OPTIMISED}" if is_long_row(cx.func) else "nounwind"
+    return cx.asm.text(f"define {linkage}i32 @{symbol}({', '.join(params)}) {attributes}")
 
 
 def begin_variables(cx: FunctionContext) -> None:
