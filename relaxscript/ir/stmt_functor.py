@@ -81,18 +81,24 @@ def _reader(cls: type[Node]) -> Callable[[Any], list[Stmt | PrimExpr]]:
 
 def inner_statements(stmt: Stmt) -> list[Stmt]:
     """The statements directly in one; scalars, which are most of a function, are passed by."""
-    match stmt:
-        case tir.SeqStmt(seq):
-            return [*seq]
-        case tir.BufferStore() | tir.Evaluate():
-            return []
-        case tir.BlockRealize(block=block):
-            return [block]
-        case tir.Block(body=body, init=None):
-            return [body]
-        case tir.For(body=body) | tir.LetStmt(body=body):
-            return [body]
+    read = _INNER.get(stmt.__class__, _inner)
+    return read(stmt)
+
+
+def _inner(stmt: Stmt) -> list[Stmt]:
     return [part for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
+
+
+_INNER: dict[type[Stmt], Callable[[Any], list[Stmt]]] = {
+    tir.SeqStmt: lambda stmt: [*stmt.seq],
+    tir.BufferStore: lambda stmt: [],
+    tir.Evaluate: lambda stmt: [],
+    tir.BlockRealize: lambda stmt: [stmt.block],
+    tir.Block: lambda stmt: [stmt.body] if stmt.init is None else _inner(stmt),
+    tir.For: lambda stmt: [stmt.body],
+    tir.LetStmt: lambda stmt: [stmt.body],
+    tir.DeclBuffer: lambda stmt: [stmt.body],
+}
 
 
 def _collected(value: Any) -> list[Stmt | PrimExpr]:

@@ -45,6 +45,8 @@ def _returns_early(body: tir.Stmt) -> bool:
     statements = [body]
     while statements:
         stmt = statements.pop()
+        while isinstance(stmt, tir.For):
+            stmt = stmt.body
         if isinstance(stmt, tir.Evaluate):
             calls = (part for part in walk(stmt.value) if isinstance(part, prim.Call))
             if any(call.op == "tir.ret" for call in calls):

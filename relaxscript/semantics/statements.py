@@ -22,6 +22,9 @@ def core_statements(s: tir.Stmt, has_memory: Callable[[tir.Buffer], bool]) -> It
     stack = [s]
     while stack:
         match stack.pop():
+            case tir.LetStmt() as definition:
+                yield definition
+                stack.append(definition.body)
             case tir.SeqStmt(seq):
                 stack.extend(reversed(seq))
             case Prefetch() | tir.Evaluate(prim.StringImm() | prim.Immediate()):
@@ -48,7 +51,7 @@ def _check(s: tir.Stmt) -> tir.Stmt:
     return s
 
 
-_DECLARATIONS = (tir.LetStmt, tir.AssertStmt, tir.Allocate, tir.AllocateConst, tir.DeclBuffer)
+_DECLARATIONS = (tir.AssertStmt, tir.Allocate, tir.AllocateConst, tir.DeclBuffer)
 
 
 def start_of_axis(axis: tir.IterVar) -> prim.PrimExpr:

@@ -215,6 +215,8 @@ def check_rank(buffer: tir.Buffer, indices: Sequence[prim.PrimExpr], span: Span 
 
 def check_assignment(var: prim.Var, value: prim.PrimExpr) -> None:
     """Raise unless a variable can stand for a value: one dtype, or integers of any width."""
+    if var.dtype is value.dtype:
+        return
     both = var.dtype.is_integer and value.dtype.is_integer and var.dtype.lanes == value.dtype.lanes
     if not both and var.dtype != value.dtype:
         raise invalid(

@@ -29,6 +29,7 @@ from .types import ARITHMETIC, COMPARISON, column, register
 
 __all__ = ["assign_variable", "emit", "emit_branches", "emit_for_variable", "emit_variable"]
 
+_OF_FLOATS = frozenset({prim.Add, prim.Sub, prim.Mul, prim.Div, prim.Mod})
 _OF_BOOLS = {prim.Add: "or", prim.Max: "or", prim.Mul: "and", prim.Min: "and"}
 
 
@@ -94,6 +95,9 @@ def emit_binary(cx: FunctionContext, e: prim.Binary) -> Value:
     tir_errors.check_operands(e, (e.a, e.b))
     dtype, kind = e.dtype, type(e)
     register(dtype, e.span)
+    if dtype.is_float and kind in _OF_FLOATS:
+        name = ARITHMETIC[kind][column(dtype)]
+        return cx.asm.rounded(cx.asm.operation(name, emit(cx, e.a), emit(cx, e.b)), dtype)
     if dtype.is_bool and kind in _OF_BOOLS:
         return cx.asm.operation(_OF_BOOLS[kind], emit(cx, e.a), emit(cx, e.b))
     if dtype.is_bool:
@@ -103,8 +107,6 @@ def emit_binary(cx: FunctionContext, e: prim.Binary) -> Value:
     name = ARITHMETIC[kind][column(dtype)]
     if kind in (prim.Min, prim.Max):
         return cx.asm.intrinsic(name, [emit(cx, e.a), emit(cx, e.b)])
-    if dtype.is_float:
-        return cx.asm.rounded(cx.asm.operation(name, emit(cx, e.a), emit(cx, e.b)), dtype)
     if kind in (prim.Div, prim.Mod):
         return emit_truncating(cx, e, name)
     if cx.wraps is not None and e.dtype.lanes == 1 and not cx.ranges.is_exact(e):

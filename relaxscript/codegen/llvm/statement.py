@@ -38,6 +38,8 @@ def emit_body(cx: FunctionContext, s: tir.Stmt) -> None:
 def emit_stmt(cx: FunctionContext, s: tir.Stmt) -> None:
     """One statement; of a declaration, what it does before its body."""
     match s:
+        case tir.LetStmt():
+            assign_variable(cx, s.var, s.value)
         case tir.BufferStore():
             emit_store(cx, s)
         case tir.For():
@@ -56,8 +58,6 @@ def emit_stmt(cx: FunctionContext, s: tir.Stmt) -> None:
 
 def emit_declaration(cx: FunctionContext, s: tir.Stmt) -> None:
     match s:
-        case tir.LetStmt(var, value):
-            assign_variable(cx, var, value)
         case tir.Evaluate(value):
             emit(cx, value)
         case tir.Allocate(var, dtype, extents):
