@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relaxscript.analysis.mentioned_functions import mentioned_functions
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import (
@@ -23,7 +24,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.struct_info import TupleStructInfo
-from relaxscript.ir.walk import compounds, mentioned, rewrite_top_down, walk
+from relaxscript.ir.walk import compounds, mentioned, rewrite_top_down
 from relaxscript.transform.fuse.fuse_ops import holds_back
 from relaxscript.transform.fuse.fusion_pattern import codegen_of
 from relaxscript.transform.fuse.group_function import GroupFunctions, group_function, is_group
@@ -85,13 +86,7 @@ class MergeCompositeFunctions(ModulePass):
 
 def without_unused(mod: IRModule, names: set[str]) -> IRModule:
     """The module without those of some functions that no function of it names; it is changed."""
-    used = {
-        node.name_hint
-        for func in mod.relax_functions().values()
-        for node in walk(func)
-        if isinstance(node, GlobalVar)
-    }
-    for name in names - used:
+    for name in names.difference(*map(mentioned_functions, mod.relax_functions().values())):
         del mod[name]
     return mod
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from relaxscript.analysis.mentioned_functions import mentioned_functions
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import BindingBlock, Call, GlobalVar, VarBinding
-from relaxscript.ir.walk import rewrite_compounds, walk
+from relaxscript.ir.walk import rewrite_compounds
 
 __all__ = ["FunctionNames", "with_free_names", "without_unused"]
 
@@ -47,7 +48,7 @@ def without_unused(mod: IRModule, names: set[str]) -> IRModule:
     """The module without those functions that no other one of it names; it is changed."""
     for gvar, func in mod.functions.items():
         if gvar.name_hint not in names:
-            names = names - {n.name_hint for n in walk(func) if isinstance(n, GlobalVar)}
+            names = names - mentioned_functions(func)
     for name in names:
         del mod[name]
     return mod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from relaxscript.analysis.mentioned_functions import mentioned_functions
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var as PrimVar
@@ -22,7 +23,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TensorStructInfo
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import compounds, rewrite_top_down, substitute, walk
+from relaxscript.ir.walk import compounds, rewrite_top_down, substitute
 from relaxscript.op.calls import call_tir
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.op.results import NEW
@@ -198,7 +199,6 @@ def _remove_unused(mod: IRModule, before: IRModule, joining: JoinedFunctions) ->
         if template is not None:
             unused.difference_update([mentioned.name_hint for mentioned in template.mentioned])
         elif unused and isinstance(member, PrimFunc):
-            names = [node.name_hint for node in walk(member.body) if isinstance(node, GlobalVar)]
-            unused.difference_update(names)
+            unused -= mentioned_functions(member)
     for name in unused:
         del mod[name]

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relaxscript.analysis.mentioned_functions import mentioned_functions
 from relaxscript.analysis.unused import remove_all_unused
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.relax import (
     Attrs,
-    Binding,
-    Call,
     ExternFunc,
-    Function,
     GlobalVar,
-    SeqExpr,
-    Tuple,
 )
-from relaxscript.ir.walk import compounds, walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.function_names import global_var_named
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -100,7 +95,7 @@ def _without_unreached(mod: IRModule, entries: Sequence[GlobalVar]) -> IRModule:
     reached = {var.name_hint for var in entries}
     todo = list(reached)
     while todo and len(reached) < len(mod):
-        for name in _mentioned_functions(mod[todo.pop()]):
+        for name in mentioned_functions(mod[todo.pop()]):
             if name in mod and name not in reached:
                 reached.add(name)
                 todo.append(name)
@@ -111,19 +106,3 @@ def _without_unreached(mod: IRModule, entries: Sequence[GlobalVar]) -> IRModule:
         if var.name_hint not in reached:
             del made[var]
     return made
-
-
-def _mentioned_functions(function: ModuleFunction) -> set[str]:
-    """The names of the functions that a function mentions."""
-    if not isinstance(function, Function):
-        return {node.name_hint for node in walk(function) if isinstance(node, GlobalVar)}
-    leaves: list[object] = []
-    for node in compounds(function):
-        match node:
-            case Call(op=op, args=args):
-                leaves += (op, *args)
-            case Binding(value=leaf) | SeqExpr(body=leaf):
-                leaves.append(leaf)
-            case Tuple(fields=fields):
-                leaves += fields
-    return {leaf.name_hint for leaf in leaves if isinstance(leaf, GlobalVar)}
