@@ -58,6 +58,16 @@ class ModuleText:
         self.entries: dict[tir.PrimFunc, str] = {}
         self._symbols: dict[tir.PrimFunc, str] = {}
         self._open: list[tir.PrimFunc] = []
+        # The functions that are blocks of others, from what stands behind their names.
+        self._shared: dict[str, str] = {}
+
+    def shared_function(self, text: str) -> str:
+        """The symbol of a function that gives nothing, by its parameters and its body."""
+        symbol = self._shared.get(text)
+        if symbol is None:
+            symbol = self._shared[text] = f"relaxscript_shared{len(self._shared)}"
+            self.functions.append(f"define internal void @{symbol}{text}")
+        return symbol
 
     def add_entries(self, functions: Iterable[tir.PrimFunc]) -> None:
         """Write PrimFuncs that are called from outside."""
@@ -111,6 +121,9 @@ def function_text(cx: FunctionContext, symbol: str, internal: bool) -> str:
             params.append(f"{_abi(param.var.dtype)} %a{i}")
     params += [f"i64 %n{i}" for i in range(len(cx.signature.variables))]
     params += [f"i64 %m{i}" for i in memories(cx.signature)]
+    for declared in params[1:]:
+        type_, _, name = declared.partition(" %")
+        cx.asm.types[name] = type_
     begin_variables(cx)
     begin_buffers(cx)
     emit_body(cx, cx.func.body)

@@ -11,7 +11,8 @@ whole module by `FailureSites`. Each stores what its message needs into `%detail
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from relaxscript.dtypes import DataType
@@ -25,6 +26,9 @@ Explain = Callable[[Sequence[int]], BaseException]
 
 # As many as numpy has dimensions, and some more.
 DETAILS = 73
+
+# Of a value or of a block, in the text of a function.
+_NAME = re.compile(r"%([\w.]+)")
 
 PURE = "nounwind willreturn memory(none)"
 
@@ -74,8 +78,24 @@ class FunctionWriter:
         self.current = "start"
         self._late: list[str] = []
         self._count = 0
+        # The types of values, by their names.
+        self.types: dict[str, str] = {}
         # What was computed before in this block, by the text that computes it.
         self._computed: dict[str, Value] = {}
+
+    @property
+    def late_lines(self) -> int:
+        """The number of lines behind the function's end: those of failures."""
+        return len(self._late)
+
+    def rename(self, first: int, names: Mapping[str, str]) -> None:
+        """Put other operands into the place of names, in the lines from one on."""
+
+        def other(found: re.Match[str]) -> str:
+            return names.get(found[1], found[0])
+
+        self.lines[first:] = [_NAME.sub(other, line) for line in self.lines[first:]]
+        self._late = [_NAME.sub(other, line) for line in self._late]
 
     # ------------------------------------------------------------ instructions
 
@@ -96,9 +116,10 @@ class FunctionWriter:
         known = self._computed.get(text)
         if known is not None:
             return known
-        name = f"%{self.name()}"
-        self.lines.append(f"  {name} = {text}")
-        value = Value(type_, name)
+        name = self.name()
+        self.types[name] = type_
+        value = Value(type_, f"%{name}")
+        self.lines.append(f"  {value.text} = {text}")
         if text.partition(" ")[0] not in _NOT_AGAIN:
             self._computed[text] = value
         return value

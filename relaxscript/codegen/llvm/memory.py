@@ -68,7 +68,9 @@ def allocate_memory(
         bytes_ = max(size, 1) * dtype.itemsize
         if cx.stack_bytes + bytes_ <= STACK_BYTES:
             cx.stack_bytes += bytes_
-            pointer = Value("ptr", f"%{cx.asm.name()}")
+            name_ = cx.asm.name()
+            cx.asm.types[name_] = "ptr"
+            pointer = Value("ptr", f"%{name_}")
             # An array type, not a count: only then may LLVM keep the elements in registers.
             cx.asm.entry.append(f"{pointer.text} = alloca [{max(size, 1)} x {type_}], align 64")
             if cx.options.zero_memory:

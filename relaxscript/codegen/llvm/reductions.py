@@ -39,7 +39,9 @@ def emit_counted_loop(
     before, head, done = asm.current, asm.name(), asm.name()
     asm.branch(asm.compare(less, low, end), head, done)
     asm.begin(head)
-    index, place = Value(low.type, f"%{asm.name()}"), len(asm.lines)
+    name, place = asm.name(), len(asm.lines)
+    asm.types[name] = low.type
+    index = Value(low.type, f"%{name}")
     cx.values[var] = index
     body()
     following = asm.operation(flag, index, asm.number(low.type, 1))

@@ -7,8 +7,6 @@ which LLVM vectorises where it can; unrolled loops of known and small extent are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim, tir
 from relaxscript.ir.tir import ForKind
@@ -21,6 +19,7 @@ from .elements import emit_store
 from .expression import assign_variable, emit, emit_for_variable
 from .memory import allocate_memory, constant_data, declare_buffer, match_region, new_buffer
 from .reductions import emit_counted_loop
+from .shared_code import emit_shared_block, is_shared
 from .workspace import allocate_workspace, is_row_of_calls
 
 __all__ = ["emit_body"]
@@ -144,22 +143,26 @@ def emit_assertion(cx: FunctionContext, s: tir.AssertStmt) -> None:
 
 def emit_block(cx: FunctionContext, s: tir.BlockRealize) -> None:
     block, asm = s.block, cx.asm
+    has_predicate = not (isinstance(s.predicate, prim.IntImm) and s.predicate.value)
+    if is_shared(s) and not has_predicate:
+        with cx.scope():
+            emit_shared_block(cx, s, lambda: emit_in_block(cx, block))
+        return
     done = asm.name()
-    if not (isinstance(s.predicate, prim.IntImm) and s.predicate.value):
+    if has_predicate:
         inside = asm.name()
         asm.branch(emit(cx, s.predicate), inside, done)
         asm.begin(inside)
     with cx.scope(s.predicate):
-        enter_block(cx, block, s.iter_values)
-        emit_body(cx, block.body)
+        for axis, value in zip(block.iter_vars, s.iter_values, strict=True):
+            assign_variable(cx, axis.var, value)
+        emit_in_block(cx, block)
     asm.jump(done)
     asm.begin(done)
 
 
-def enter_block(cx: FunctionContext, block: tir.Block, values: Sequence[prim.PrimExpr]) -> None:
-    """Write the code of what a block does before its body."""
-    for axis, value in zip(block.iter_vars, values, strict=True):
-        assign_variable(cx, axis.var, value)
+def emit_in_block(cx: FunctionContext, block: tir.Block) -> None:
+    """Write the code of a block whose axes have values."""
     if is_row_of_calls(block) and not cx.options.zero_memory:
         allocate_workspace(cx, block)
     else:
@@ -169,6 +172,7 @@ def enter_block(cx: FunctionContext, block: tir.Block, values: Sequence[prim.Pri
         match_region(cx, region)
     if block.init is not None:
         emit_init(cx, block, block.init)
+    emit_body(cx, block.body)
 
 
 def emit_init(cx: FunctionContext, block: tir.Block, init: tir.Stmt) -> None:

@@ -6,6 +6,10 @@ element of each row at a time. B is copied before, into panels of as many column
 Behind its edge are zeros. A block of A stays in the second cache, a panel of B in the first. Tiles
 at the edges of the result are computed whole, and copied as far as they reach.
 
+Where a row of A has a known number of elements, a tile is a block of its own. Its axes are the
+begins of its rows and the number of its steps. What differs between products is outside of it, so
+that all products of a module share its code.
+
 Each element is the sum of fused products in the order of the axis, in blocks of `DEPTH` steps. The
 bound of its error is that of the plain sum: the sum of the products' sizes, times the number of
 steps, times one unit in the last place. The same program gives the same bits each time.
@@ -13,12 +17,13 @@ steps, times one unit in the last place. The same program gives the same bits ea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from relaxscript.dtypes import DataType
 from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.prim import (
+    INT64,
     And,
     Broadcast,
     BufferLoad,
@@ -31,13 +36,21 @@ from relaxscript.ir.prim import (
     Var,
     const,
 )
+from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
+    Block,
+    BlockRealize,
     Buffer,
+    BufferRegion,
     BufferStore,
+    DeclBuffer,
     IfThenElse,
+    IterVar,
     LetStmt,
+    Range,
     Stmt,
 )
+from relaxscript.semantics.shared_blocks import SHARED
 
 from .loop_writing import as_variable, ceil, fused, in_row, loop, loop_or_once, number, with_memory
 from .processor import Processor
@@ -175,6 +188,9 @@ class _TiledLoops:
         # No tile goes beyond the edge; and each is put into the result once.
         self.is_whole = self.rows.whole and self.columns.whole
         self.is_put_once = isinstance(count := self.steps.blocks, IntImm) and count.value == 1
+        a = product.a
+        self.is_shared = isinstance(self.k, IntImm) and not a.strides and a.elem_offset is None
+        self.flat_a = _flat(a, product.lead_a) if self.is_shared else a
 
     def _memory(self, name: str, *sizes: int) -> Buffer:
         return Buffer(name, tuple(map(number, sizes)), self.dtype)
@@ -186,11 +202,11 @@ class _TiledLoops:
         own = []
         if not self.is_packed:
             own.append(self.packed_b)
-        if not (self.is_whole and self.is_put_once):
+        if self.is_shared or not (self.is_whole and self.is_put_once):
             own.append(self.spilled)
         for buffer in own:
             loops = with_memory(buffer, loops)
-        return loops
+        return DeclBuffer(self.flat_a, loops) if self.is_shared else loops
 
     def column_block(self, jc: PrimExpr) -> Stmt:
         count = self.steps.blocks
@@ -208,10 +224,15 @@ class _TiledLoops:
             # Panels of all columns are counted from the first column on, others from the block's.
             panel = jc * self.columns.units + jp if self.is_packed else jp
 
+            flat = self.flat_panel(pc, panel)
+
             def one(i: PrimExpr, ip: PrimExpr) -> Stmt:
+                if self.is_shared:
+                    return in_row(self.shared_tile(pc, i, flat), self.put(pc, i, j))
                 return self.one_tile(pc, i, j, panel)
 
-            return self.units_of(self.rows, ic, "i", one)
+            made = self.units_of(self.rows, ic, "i", one)
+            return DeclBuffer(flat, made) if self.is_shared else made
 
         return self.units_of(self.columns, jc, "j", tiles)
 
@@ -235,9 +256,13 @@ class _TiledLoops:
 
     def steps_of(self, pc: PrimExpr, body: Callable[[PrimExpr], Stmt]) -> Stmt:
         """A loop over the steps of a block of the inner axis."""
+        return loop("p", self.count_of(pc), body)
+
+    def count_of(self, pc: PrimExpr) -> PrimExpr:
+        """The number of steps of a block of the inner axis."""
         if self.steps.exact:
-            return loop("p", self.depth, body)
-        return loop("p", Min(number(self.depth), self.k - pc * self.depth), body)
+            return number(self.depth)
+        return Min(number(self.depth), self.k - pc * self.depth)
 
     # ------------------------------------------------------------ panels
 
@@ -289,6 +314,49 @@ class _TiledLoops:
 
     # ------------------------------------------------------------ tiles
 
+    def flat_panel(self, pc: PrimExpr, panel: PrimExpr) -> Buffer:
+        """The part of a panel of B that the steps of a block read, as a row of elements."""
+        columns = self.tile.columns
+        first = panel * self.packed_b.shape[1]
+        if self.is_packed:
+            first = first + pc * self.depth
+        size = self.count_of(pc) * columns
+        return Buffer("panel", (size,), self.dtype, self.packed_b.data, elem_offset=first * columns)
+
+    def shared_tile(self, pc: PrimExpr, i: PrimExpr, panel: Buffer) -> Stmt:
+        """The block that computes a tile into `spilled`, the same for all products."""
+        zero = Broadcast(const(0.0, self.dtype), self.tile.lanes)
+        count = Var.make("steps", INT64)
+        begins = [Var.make(f"a{r}", INT64) for r in range(self.tile.rows)]
+
+        def clear(r: PrimExpr, at: Ramp) -> Stmt:
+            return BufferStore(self.acc, zero, (r, at))
+
+        def spill(r: PrimExpr, at: Ramp) -> Stmt:
+            return BufferStore(self.spilled, BufferLoad(self.acc, (r, at)), (r, at))
+
+        def step(p: PrimExpr) -> Stmt:
+            rows = [BufferLoad(self.flat_a, (begin + p,)) for begin in begins]
+            return self.outer_product(rows, lambda at: BufferLoad(panel, (in_panel(p, at),)))
+
+        def in_panel(p: PrimExpr, at: Ramp) -> Ramp:
+            return at.replace(base=p * self.tile.columns + at.base)
+
+        body = in_row(self.each_vector(clear), loop("p", count, step), self.each_vector(spill))
+        flat_size = self.flat_a.shape[0]
+        axes = [_axis(begin, flat_size) for begin in begins]
+        block = Block(
+            (*axes, _axis(count, number(self.depth + 1))),
+            (_whole(self.flat_a), _whole(panel)), (_whole(self.spilled),), "tile", body,
+            alloc_buffers=(self.acc,), annotations=Attrs({SHARED: True}),
+        )  # fmt: skip
+
+        def realized(rows: list[PrimExpr]) -> Stmt:
+            begin = [row * self.k + pc * self.depth for row in rows]
+            return BlockRealize((*begin, self.count_of(pc)), const(True), block)
+
+        return self.over_rows(i, realized)
+
     def one_tile(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr, jp: PrimExpr) -> Stmt:
         zero = Broadcast(const(0.0, self.dtype), self.tile.lanes)
 
@@ -334,23 +402,27 @@ class _TiledLoops:
         return made
 
     def step(self, p: PrimExpr, pc: PrimExpr, rows: list[PrimExpr], jp: PrimExpr) -> Stmt:
+        """A step of a tile whose rows of A lie where its indices say."""
+        q = pc * self.depth + p if self.is_packed else p
+        column = [self.of_a(row, pc * self.depth + p) for row in rows]
+        return self.outer_product(column, lambda at: BufferLoad(self.packed_b, (jp, q, at)))
+
+    def outer_product(self, column: Sequence[PrimExpr], row: Callable[[Ramp], PrimExpr]) -> Stmt:
         """The outer product of a column of A and a row of B, added to the tile."""
         halves = [Var.make(f"b{h}", self.vector) for h in range(2)]
         places = [self._lanes_from(number(h * self.tile.lanes)) for h in range(2)]
 
-        def added(r: int, row: PrimExpr) -> Stmt:
+        def added(r: int, element: PrimExpr) -> Stmt:
             a = Var.make("a", self.vector)
             sums = []
             for half, at in zip(halves, places, strict=True):
                 to = number(r), at
                 sums.append(BufferStore(self.acc, fused(a, half, BufferLoad(self.acc, to)), to))
-            value = Broadcast(self.of_a(row, pc * self.depth + p), self.tile.lanes)
-            return LetStmt(a, value, in_row(*sums))
+            return LetStmt(a, Broadcast(element, self.tile.lanes), in_row(*sums))
 
-        made = in_row(*(added(r, row) for r, row in enumerate(rows)))
-        q = pc * self.depth + p if self.is_packed else p
+        made = in_row(*(added(r, element) for r, element in enumerate(column)))
         for half, at in zip(reversed(halves), reversed(places), strict=True):
-            made = LetStmt(half, BufferLoad(self.packed_b, (jp, q, at)), made)
+            made = LetStmt(half, row(at), made)
         return made
 
     def put(self, pc: PrimExpr, i: PrimExpr, j: PrimExpr) -> Stmt:
@@ -382,3 +454,21 @@ class _TiledLoops:
             return whole
         part = loop("r", Min(number(self.tile.rows), self.m - i), elements)
         return IfThenElse(is_whole, whole, part)
+
+
+def _flat(buffer: Buffer, lead: Sequence[PrimExpr]) -> Buffer:
+    """The matrix at some leading indices, as a row of elements."""
+    *outer, m, k = buffer.shape
+    size = m * k
+    offset: PrimExpr = number(0)
+    for index, extent in zip(lead, outer, strict=True):
+        offset = offset * extent + index
+    return Buffer("a_rows", (size,), buffer.dtype, buffer.data, elem_offset=offset * size)
+
+
+def _axis(var: Var, extent: PrimExpr) -> IterVar:
+    return IterVar(Range(number(0), extent), var, "opaque")
+
+
+def _whole(buffer: Buffer) -> BufferRegion:
+    return BufferRegion(buffer, tuple(Range(number(0), extent) for extent in buffer.shape))

@@ -12,6 +12,7 @@ from relaxscript.ir.relax import (
     Binding,
     BindingBlock,
     Call,
+    Constant,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -65,7 +66,8 @@ class OutlineNative(ModulePass):
 
     A call of the function is then a call of native code. That has memory for what lies between the
     kernels. Only calls whose sizes are known to fit are taken. Their PrimFuncs are arranged by a
-    schedule, call no packed functions and write all of their results. A single call stays.
+    schedule, call no packed functions and write all of their results. A single call stays. What is
+    bound to a constant between calls is bound ahead of them.
 
     The order of calls stays, and with it what fails first.
     """
@@ -148,6 +150,8 @@ class _Outliner:
     def _joins(self, binding: Binding, row: _Row) -> bool:
         """True if a binding is part of a row of calls, which it is added to."""
         match binding:
+            case VarBinding(value=Constant()):
+                row.constants.append(binding)
             case VarBinding(var, TupleGetItem(Var() as whole, index)) if whole in row.tuples:
                 row.names[var] = row.tuples[whole][index]
             case VarBinding(var, Call() as value):
@@ -193,6 +197,7 @@ class _Outliner:
         if whole or not wanted or len({tensor for _, tensor in wanted}) < len(wanted):
             yield from row.bindings
             return
+        yield from row.constants
         yield from self._call(row, wanted, block)
 
     def _call(
@@ -204,19 +209,21 @@ class _Outliner:
         function, inputs, integers = write_native_function(rows, [tensor for _, tensor in wanted])
         gvar = GlobalVar(self.names.unique(self.wanted))
         self.made[gvar] = function
+        constants = {id(binding) for binding in row.constants}
+        first, *_, last = (b for b in row.bindings if id(b) not in constants)
         args: tuple[Expr, ...] = gvar, Tuple.make(inputs)
         if integers:
             args = (*args, ShapeExpr.make(integers))
-        call = Call.make(call_tir.op, args, None, (out,), span=row.bindings[0].value.span)
+        call = Call.make(call_tir.op, args, None, (out,), span=first.value.span)
         remember_struct_info(call, out)
         if len(wanted) == 1:
-            yield VarBinding.make(wanted[0][0], call, span=row.bindings[-1].span)
+            yield VarBinding.make(wanted[0][0], call, span=last.span)
             return
         kind = DataflowVar if isinstance(block, DataflowBlock) else Var
         whole = kind(gvar.name_hint, out)
-        yield VarBinding.make(whole, call, span=row.bindings[0].span)
+        yield VarBinding.make(whole, call, span=first.span)
         for index, (var, _) in enumerate(wanted):
-            yield VarBinding.make(var, TupleGetItem.make(whole, index), span=row.bindings[0].span)
+            yield VarBinding.make(var, TupleGetItem.make(whole, index), span=first.span)
 
 
 def _variables_in(value: Expr) -> Iterator[Var]:
@@ -245,6 +252,7 @@ class _Row:
 
     def __init__(self) -> None:
         self.bindings: list[Binding] = []
+        self.constants: list[Binding] = []
         self.calls: list[TIRCall] = []
         self.given: list[list[int | Expr]] = []
         self.results: list[list[int]] = []

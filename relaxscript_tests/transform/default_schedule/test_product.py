@@ -194,10 +194,10 @@ def test_a_large_product_for_each_batch_is_a_loop_over_them(first: str):
 
 
 @pytest.mark.usefixtures("nothing_is_small")
-@pytest.mark.parametrize(("k", "memory"), [(6, False), (1025, True)])
-def test_tiles_that_are_whole_and_put_once_go_from_registers(k: int, memory: bool):
+@pytest.mark.parametrize(("k", "block"), [(6, True), (1025, True), ("k", False)])
+def test_rows_of_a_known_length_make_a_tile_a_block_of_its_own(k: int | str, block: bool):
     made = assert_law(6, k, 8, SMALL, "panels")
-    assert ("spilled" in made.script()) is memory
+    assert ('T.block("tile")' in made.script()) is block
 
 
 @pytest.mark.usefixtures("nothing_is_small")

@@ -114,6 +114,21 @@ def test_a_single_call_stays_what_it_is():
     check(OutlineNative(), main(f"a = R.call_tir(cls.double, (x,), out_sinfo={OPEN})\nreturn a"))
 
 
+def test_constants_between_calls_do_not_part_them():
+    mod = from_source(main(
+        f"a = R.call_tir(cls.double, (x,), out_sinfo={OPEN})\n"
+        'c = R.const([[1.0, 2.0, 3.0, 4.0]], "float32")\n'
+        f"b = R.call_tir(cls.double, (a,), out_sinfo={OPEN})\n"
+        'd = R.call_tir(cls.double, (c,), out_sinfo=R.Tensor((1, 4), "float32"))\n'
+        "return (b, d)"
+    ))  # fmt: skip
+    made = OutlineNative()(mod)
+    assert natives(made) == ["main_native"]
+    one, other = check_executors_agree(made, [X])
+    np.testing.assert_array_equal(one, X * 4)
+    np.testing.assert_array_equal(other, [[2, 4, 6, 8]])
+
+
 def test_what_is_used_behind_the_row_is_a_result_of_it():
     mod = from_source(main(
         f"a = R.call_tir(cls.double, (x,), out_sinfo={OPEN})\n"

@@ -1,6 +1,7 @@
 """Ours, as a user would write it: decorated classes and modules of `nn`, `rx.jit`, defaults.
 
 The variant "cache" is the same in a process that finds the cache as another one has left it.
+What a build imports when it first needs it is imported before, as the peers import theirs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,14 @@ import llvmlite.binding as llvm
 import numpy as np
 
 import relaxscript as rx
+import relaxscript.codegen.llvm
+import relaxscript.codegen.native.entries
+import relaxscript.compiler
+import relaxscript.script.parser.definitions
+import relaxscript.script.printer.expressions
+import relaxscript.script.printer.module
+import relaxscript.script.printer.unparser
+import relaxscript.te.topi
 from relaxscript.frontend import nn
 from relaxscript.script import ir as I, relax as R
 from relaxscript_tests.benchmarks.peers import workloads
