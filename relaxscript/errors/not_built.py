@@ -65,31 +65,22 @@ _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_m
 _BY_LAYOUT = 'write the layout that you want in the calls: `data_layout="NHWC"`'
 _FEWER = "`InlinePrivateFunctions` and `DeadCodeElimination` drop what nobody uses"
 _WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
-_NO_GPU = "leave it out, since programs run on processors"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
     "AlterOpImpl": _BY_LOOPS,
     "ConvertLayout": _BY_LAYOUT,
     "ExpandTupleArguments": _FEWER,
     "FastMathTransform": _BY_LOOPS,
-    "FewShotTuning": _NO_TUNING,
     "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
-    "IPCAllReduceRewrite": _NO_GPU,
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,
     "LazyTransformParams": _WEIGHTS,
     "LiftTransformParams": _WEIGHTS,
-    "LowerGPUIPCAllocStorage": _NO_GPU,
-    "MetaScheduleApplyDatabase": _NO_TUNING,
-    "MetaScheduleTuneIRMod": _NO_TUNING,
-    "MetaScheduleTuneTIR": _NO_TUNING,
     "RemoveUnusedOutputs": _FEWER,
     "RemoveUnusedParameters": _FEWER,
-    "RewriteCUDAGraph": _NO_GPU,
     "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
     "UpdateParamStructInfo": "`BindSymbolicVars` makes sizes known",
-    "VMBuiltinLower": "`LowerRuntimeBuiltin` is the name of that pass",
     "legalize_ops": _BY_LOOPS,
     "tuning_api": _NO_TUNING,
 }

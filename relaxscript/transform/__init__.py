@@ -15,6 +15,7 @@ gradient/     what a function gives, and how that changes with its parameters.
 layout/       how weights lie in memory, as those want it that read them.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
+other_machines/  what only GPUs and tuners give a meaning.
 pipeline.py   which rows of passes have names.
 """
 
@@ -37,7 +38,7 @@ from .lower.call_tir_rewrite import CallTIRRewrite
 from .lower.compute_prim_value import ComputePrimValue
 from .lower.lambda_lift import LambdaLift
 from .lower.lower_alloc_tensor import LowerAllocTensor
-from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
+from .lower.lower_runtime_builtin import LowerRuntimeBuiltin, VMBuiltinLower
 from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.remove_redundant_checks import RemoveRedundantChecks
 from .lower.remove_unused_checks import RemoveUnusedChecks
@@ -52,6 +53,7 @@ from .normalize.normalize_global_var import NormalizeGlobalVar
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .normalize.topological_sort import TopologicalSort
+from .other_machines.rewrite_cuda_graph import RewriteCUDAGraph
 from .pass_infra.apply_pass_to_function import ApplyPassToFunction
 from .pass_infra.context import PassContext, PassInfo
 from .pass_infra.passes import (
@@ -101,6 +103,13 @@ if TYPE_CHECKING:
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
     from .gradient.gradient import Gradient
     from .layout.optimize_layout_transform import OptimizeLayoutTransform
+    from .other_machines.ipc_memory import IPCAllReduceRewrite, LowerGPUIPCAllocStorage
+    from .other_machines.meta_schedule import (
+        FewShotTuning,
+        MetaScheduleApplyDatabase,
+        MetaScheduleTuneIRMod,
+        MetaScheduleTuneTIR,
+    )
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
 
@@ -111,12 +120,18 @@ _LATER = {
     "AttachExternModules": "byoc.attach_extern_modules",
     "CombineParallelMatmul": "algebra.combine_parallel_matmul",
     "ExpandMatmulOfSum": "algebra.expand_matmul_of_sum",
+    "FewShotTuning": "other_machines.meta_schedule",
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
     "FusionPattern": "fuse.fusion_pattern",
     "Gradient": "gradient.gradient",
+    "IPCAllReduceRewrite": "other_machines.ipc_memory",
+    "LowerGPUIPCAllocStorage": "other_machines.ipc_memory",
     "MatchResult": "byoc.nest_matcher",
     "MergeCompositeFunctions": "byoc.merge_composite_functions",
+    "MetaScheduleApplyDatabase": "other_machines.meta_schedule",
+    "MetaScheduleTuneIRMod": "other_machines.meta_schedule",
+    "MetaScheduleTuneTIR": "other_machines.meta_schedule",
     "OptimizeLayoutTransform": "layout.optimize_layout_transform",
     "PatternCheckContext": "fuse.fusion_pattern",
     "RemoveRedundantReshape": "simplify.remove_redundant_reshape",
@@ -148,20 +163,24 @@ __all__ = [
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "ExpandMatmulOfSum",
-    "FoldBatchnormToConv2D",
+    "FewShotTuning", "FoldBatchnormToConv2D",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "Gradient",
+    "IPCAllReduceRewrite",
     "InlinePrivateFunctions", "KillAfterLastUse", "LambdaLift", "LegalizeOps", "LowerAllocTensor",
+    "LowerGPUIPCAllocStorage",
     "LowerRuntimeBuiltin", "LowerToOneWorker", "MatchResult", "MergeCompositeFunctions",
+    "MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR",
     "ModulePass", "Normalize", "NormalizeGlobalVar", "OptimizeLayoutTransform",
     "OutlineNative", "Pass", "PassContext",
     "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
     "RemoveRedundantChecks", "RemoveRedundantReshape",
     "RemoveUnusedChecks", "ReorderPermuteDimsAfterConcat",
     "ReorderTakeAfterMatmul",
-    "RewriteDataflowReshape", "RunCodegen",
+    "RewriteCUDAGraph", "RewriteDataflowReshape", "RunCodegen",
     "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
-    "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower", "VerifyEach",
+    "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMBuiltinLower",
+    "VMShapeLower", "VerifyEach",
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
     "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

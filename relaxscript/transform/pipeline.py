@@ -43,6 +43,7 @@ from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.normalize import Normalize
 from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
+from .other_machines.rewrite_cuda_graph import RewriteCUDAGraph
 from .pass_infra.passes import Pass, Sequential
 from .simplify.canonicalize_bindings import CanonicalizeBindings
 from .simplify.dead_code_elimination import DeadCodeElimination
@@ -92,8 +93,8 @@ def default_build_pipeline() -> Sequential:
     """
     return Sequential(
         [
-            *_write_out_calls(), StaticPlanBlockMemory(), LowerAllocTensor(), KillAfterLastUse(),
-            ComputePrimValue(), *_write_out_checks(),
+            *_write_out_calls(), StaticPlanBlockMemory(), RewriteCUDAGraph(), LowerAllocTensor(),
+            KillAfterLastUse(), ComputePrimValue(), *_write_out_checks(),
         ],
         name="default_build",
     )  # fmt: skip

@@ -62,17 +62,11 @@ SIGNATURES = {
     "relax.training.Trainer.xaiver_uniform_init_params": "`seed` draws the same numbers again",
     "relax.BlockBuilder.end_scope": "the result of the scope and its places in the source",
 }
-GPU = "for GPUs only"
 TUNING = "for tuning and schedules, which there are none of"
 LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
 ABSENT = {
-    **each(GPU, "relax.transform", "IPCAllReduceRewrite LowerGPUIPCAllocStorage RewriteCUDAGraph"),
-    **each(
-        TUNING, "relax.transform",
-        "FewShotTuning MetaScheduleApplyDatabase MetaScheduleTuneIRMod MetaScheduleTuneTIR",
-    ),
     **each(
         TUNING, "ir.transform.PassContext",
         "push_trace pop_trace get_trace_stack get_trace_stack_size get_current_trace "
@@ -90,13 +84,8 @@ ABSENT = {
         WEIGHTS, "relax.transform",
         "LazyGetInput LazySetOutput LazyTransformParams LiftTransformParams",
     ),
-    "relax.transform.VMBuiltinLower": "TVM's old name of LowerRuntimeBuiltin",
     "relax.transform.legalize_ops.common.register_legalize":
         "`LegalizeOps` takes the map, and an operator is registered with its compute",
-    **each(
-        "LegalizeOps makes calls of packed functions for them", "relax.backend",
-        "DispatchSampling DispatchSortScan",
-    ),
     "relax.frontend.detach_params": "planned with frontends",
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, Op
 from relaxscript.ir.struct_info import DTensorStructInfo, TensorStructInfo
 from relaxscript.ir.tir import BufferStore, For, ForKind, PrimFunc
 from relaxscript.ir.walk import rewrite, walk
+from relaxscript.relax import backend
 from relaxscript.runtime import register_func
 from relaxscript.script import from_source
 from relaxscript.testing.compare import EXECUTORS, Outcome, observe
@@ -288,6 +289,7 @@ def passes_of(facade: ModuleType) -> Mapping[str, type[Pass]]:
 PASSES: Mapping[str, type[Pass]] = {
     **passes_of(transform),
     **{f"tir.{name}": found for name, found in passes_of(tir.transform).items()},
+    **{f"backend.{name}": found for name, found in passes_of(backend).items()},
 }
 
 
@@ -441,6 +443,7 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("all", lambda mod, inputs: smooth.adjoint(), smooth.module),
         Case("some", lambda mod, inputs: smooth.adjoint(["b", "x"], 1), smooth.module),
     ],
+    "IPCAllReduceRewrite": [Case("ring", lambda mod, inputs: transform.IPCAllReduceRewrite(0))],
     "LambdaLift": [Case("direct", lambda mod, inputs: transform.LambdaLift(direct=True))],
     "LegalizeOps": [
         Case("others", lambda mod, inputs: transform.LegalizeOps(_OTHERS)),
@@ -451,6 +454,12 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     ],
     "MergeCompositeFunctions": [
         Case("calls", lambda mod, inputs: transform.MergeCompositeFunctions(), composites),
+    ],
+    "MetaScheduleTuneIRMod": [
+        Case("some", lambda mod, inputs: transform.MetaScheduleTuneIRMod({}, "logs", 1)),
+    ],
+    "MetaScheduleTuneTIR": [
+        Case("some", lambda mod, inputs: transform.MetaScheduleTuneTIR("logs", 1)),
     ],
     "RunCodegen": [
         Case("calls", run_codegen(), generated),
@@ -516,9 +525,11 @@ def needs_examples() -> list[str]:
 
 # Parameters that do not matter to programs: what is said, printed or refused, and what others read.
 SAY_ONLY = frozenset({
-    "ApplyPassToFunction.error_if_no_function_matches_regex", "LegalizeOps.enable_warning",
-    "LegalizeOps.require_all", "PrintIR.header", "PrintIR.show_meta_data",
-    "RunCodegen.target_options",
+    "ApplyPassToFunction.error_if_no_function_matches_regex", "FewShotTuning.benchmark",
+    "FewShotTuning.valid_count", "LegalizeOps.enable_warning", "LegalizeOps.require_all",
+    "MetaScheduleApplyDatabase.enable_warning", "MetaScheduleApplyDatabase.work_dir",
+    "MetaScheduleTuneIRMod.max_trials_per_task", "MetaScheduleTuneIRMod.op_names",
+    "PrintIR.header", "PrintIR.show_meta_data", "RunCodegen.target_options",
 })  # fmt: skip
 
 

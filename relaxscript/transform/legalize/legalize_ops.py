@@ -33,7 +33,7 @@ from .customize import Customizer, Legalization
 from .packed_calls import packed_call
 from .prim_funcs import OperatorFunctions, Stays
 
-__all__ = ["LegalizeOps"]
+__all__ = ["LegalizeOps", "Legalizer", "write_functions"]
 
 # Operators that compute nothing: loops would do no more than lowering does.
 _OF_THE_MACHINE = {Trait.AS_IS, Trait.ALLOCATES, Trait.VIEW}
@@ -101,10 +101,10 @@ class LegalizeOps(ModulePass):
         changed = False
         if self.customize_legalize_map:
             customizer = Customizer(mod, builder, self.customize_legalize_map)
-            changed = _apply(customizer, builder)
+            changed = write_functions(customizer, builder)
             kept = customizer.kept
-        legalizer = _Legalizer(mod, builder, kept, self.keep_failures, self.keep_faster)
-        changed |= _apply(legalizer, builder)
+        legalizer = Legalizer(mod, builder, kept, self.keep_failures, self.keep_faster)
+        changed |= write_functions(legalizer, builder)
         left = [left.diagnostic(self.require_all) for left in legalizer.left.values()]
         if left and self.require_all:
             raise DiagnosticError(left)
@@ -126,7 +126,7 @@ def _check_entry(name: str, legalize: object) -> None:
         raise DiagnosticError(Diagnostic("RX0703", message, None, help=help))
 
 
-def _apply(mutator: ExprMutator, builder: BlockBuilder) -> bool:
+def write_functions(mutator: ExprMutator, builder: BlockBuilder) -> bool:
     """Write all functions of a module again; True if one changed."""
     changed = False
     for gvar, func in builder.get().functions.items():
@@ -160,18 +160,23 @@ class _Left:
         return Diagnostic("RX0703", message, self.span, severity="warning")
 
 
-class _Legalizer(ExprMutator):
-    """Writes calls of PrimFuncs; `left` has the operators that stay, by name and reason."""
+class Legalizer(ExprMutator):
+    """Writes calls of PrimFuncs; `left` has the operators that stay, by name and reason.
+
+    Operators that are not among `only` are not looked at; without it all are.
+    """
 
     def __init__(
-        self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var], keep_failures: bool,
-        keep_faster: bool,
+        self, mod: IRModule, builder: BlockBuilder, kept: Collection[Var] = (),
+        keep_failures: bool = False, keep_faster: bool = False,
+        only: Collection[str] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(mod, builder)
         self.kept = kept
         self.keep_failures = keep_failures
         self.run_once = run_once(mod) if keep_failures else frozenset[str]()
         self.keep_faster = keep_faster
+        self.only = only
         self.keeps = False  # operators of the function that may fail
         self.prim_funcs = OperatorFunctions(builder)
         self.left: dict[tuple[str, Stays], _Left] = {}
@@ -188,7 +193,8 @@ class _Legalizer(ExprMutator):
         call = binding.value
         operator = None
         if isinstance(call, Call) and isinstance(call.op, Op) and binding.var not in self.kept:
-            operator = REGISTRY.get(call.op.name)
+            name = call.op.name
+            operator = REGISTRY.get(name) if self.only is None or name in self.only else None
         if operator is None or not isinstance(call, Call):
             super().binding(binding)
             return

@@ -25,7 +25,7 @@ from relaxscript.op import Operator, base, builtin, device, memory, vm
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
-__all__ = ["LowerRuntimeBuiltin"]
+__all__ = ["LowerRuntimeBuiltin", "VMBuiltinLower"]
 
 
 class LowerRuntimeBuiltin(FunctionPass):
@@ -59,6 +59,10 @@ class LowerRuntimeBuiltin(FunctionPass):
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
         return _BuiltinCaller(mod).function(func)
+
+
+# The name that it had before, which TVM keeps.
+VMBuiltinLower = LowerRuntimeBuiltin
 
 
 def _builtin(name: str, call: Call, args: tuple[Expr, ...], info: StructInfo) -> Call:

@@ -36,6 +36,7 @@ FITS = {
     "transform": FuseOps(), "func_name_regex": "main", "extern_modules": [], "func_name": "main",
     "params": {}, "binding_map": {}, "patterns": [], "fcodegen": len, "index": 0,
     "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
+    "allreduce_strategy": 0, "work_dir": "logs", "max_trials_global": 1,
 }  # fmt: skip
 STRANGE = [
     object(), 3, 2.5, True, "x", b"x", (), [object()], {3: 4}, {"x": object()}, len, int, FuseOps,

@@ -1,0 +1,1 @@
+"""Passes that only GPUs and tuners give a meaning, and what they do on a processor."""
