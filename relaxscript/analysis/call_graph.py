@@ -67,11 +67,11 @@ def used_vars(expr: Expr) -> list[Var]:
     require_type("used_vars.expr", expr, Expr)
     found = {expr: None} if isinstance(expr, Var) else dict[Var, None]()
     for node in walk.compounds(expr):
-        found |= {part: None for part in _values_in(node) if isinstance(part, Var)}
+        found |= {part: None for part in values_in(node) if isinstance(part, Var)}
     return list(found)
 
 
-def _values_in(node: Node) -> Iterable[Expr]:
+def values_in(node: Node) -> Iterable[Expr]:
     """The expressions directly in a node whose values it uses, in the order of evaluation."""
     match node:
         case Binding(value=value):
@@ -112,7 +112,7 @@ def _outside_types(function: Function) -> Iterator[Node]:
     for node in walk.compounds(function):
         if isinstance(node, Binding) and isinstance(node.value, Call):
             continue  # the call comes by itself
-        for part in _values_in(node):
+        for part in values_in(node):
             if isinstance(part, (ShapeExpr, PrimValue)):
                 yield from walk.walk(part)
             else:

@@ -63,21 +63,17 @@ _IR = {
 _BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
 _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"
 _BY_LAYOUT = 'write the layout that you want in the calls: `data_layout="NHWC"`'
-_FEWER = "`InlinePrivateFunctions` and `DeadCodeElimination` drop what nobody uses"
 _WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
     "AlterOpImpl": _BY_LOOPS,
     "ConvertLayout": _BY_LAYOUT,
-    "ExpandTupleArguments": _FEWER,
     "FastMathTransform": _BY_LOOPS,
     "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,
     "LazyTransformParams": _WEIGHTS,
     "LiftTransformParams": _WEIGHTS,
-    "RemoveUnusedOutputs": _FEWER,
-    "RemoveUnusedParameters": _FEWER,
     "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
     "UpdateParamStructInfo": "`BindSymbolicVars` makes sizes known",

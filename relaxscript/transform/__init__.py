@@ -110,8 +110,11 @@ if TYPE_CHECKING:
         MetaScheduleTuneIRMod,
         MetaScheduleTuneTIR,
     )
+    from .simplify.expand_tuple_arguments import ExpandTupleArguments
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
+    from .simplify.remove_unused_outputs import RemoveUnusedOutputs
+    from .simplify.remove_unused_parameters import RemoveUnusedParameters
 
 # What no pipeline runs, and patterns with it, is imported when it is first used.
 _LATER = {
@@ -120,6 +123,7 @@ _LATER = {
     "AttachExternModules": "byoc.attach_extern_modules",
     "CombineParallelMatmul": "algebra.combine_parallel_matmul",
     "ExpandMatmulOfSum": "algebra.expand_matmul_of_sum",
+    "ExpandTupleArguments": "simplify.expand_tuple_arguments",
     "FewShotTuning": "other_machines.meta_schedule",
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
@@ -135,6 +139,8 @@ _LATER = {
     "OptimizeLayoutTransform": "layout.optimize_layout_transform",
     "PatternCheckContext": "fuse.fusion_pattern",
     "RemoveRedundantReshape": "simplify.remove_redundant_reshape",
+    "RemoveUnusedOutputs": "simplify.remove_unused_outputs",
+    "RemoveUnusedParameters": "simplify.remove_unused_parameters",
     "ReorderPermuteDimsAfterConcat": "algebra.reorder_permute_dims_after_concat",
     "ReorderTakeAfterMatmul": "algebra.reorder_take_after_matmul",
     "RunCodegen": "byoc.run_codegen",
@@ -163,7 +169,7 @@ __all__ = [
     "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
     "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "ExpandMatmulOfSum",
-    "FewShotTuning", "FoldBatchnormToConv2D",
+    "ExpandTupleArguments", "FewShotTuning", "FoldBatchnormToConv2D",
     "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FusionPattern",
     "Gradient",
     "IPCAllReduceRewrite",
@@ -175,7 +181,8 @@ __all__ = [
     "OutlineNative", "Pass", "PassContext",
     "PassInfo", "PatternCheckContext", "PrintIR", "RealizeVDevice", "RemovePurityChecking",
     "RemoveRedundantChecks", "RemoveRedundantReshape",
-    "RemoveUnusedChecks", "ReorderPermuteDimsAfterConcat",
+    "RemoveUnusedChecks", "RemoveUnusedOutputs", "RemoveUnusedParameters",
+    "ReorderPermuteDimsAfterConcat",
     "ReorderTakeAfterMatmul",
     "RewriteCUDAGraph", "RewriteDataflowReshape", "RunCodegen",
     "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",

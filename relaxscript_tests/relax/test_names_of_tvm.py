@@ -76,9 +76,8 @@ ABSENT = {
     "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(
         SIMPLER, "relax.transform",
-        "ExpandTupleArguments FastMathTransform FuseTransposeMatmul "
-        "RemoveUnusedOutputs RemoveUnusedParameters "
-        "SpecializePrimFuncBasedOnCallSite UpdateParamStructInfo",
+        "FastMathTransform FuseTransposeMatmul SpecializePrimFuncBasedOnCallSite "
+        "UpdateParamStructInfo",
     ),
     **each(
         WEIGHTS, "relax.transform",
@@ -154,7 +153,7 @@ def test_names_that_are_said_instead_of_a_pass_are_there() -> None:
     }
     homes = (transform, relaxscript)
     assert {word for word in said if not any(has(home, word) for home in homes)} == set()
-    assert len(said) > 5
+    assert said
 
 
 def has(home: ModuleType, path: str) -> bool:

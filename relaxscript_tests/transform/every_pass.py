@@ -39,6 +39,7 @@ from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.gradient import differentiable_programs as smooth
 from relaxscript_tests.transform.layout.network_programs import network
 from relaxscript_tests.transform.pass_case import Case, Make
+from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
@@ -359,6 +360,7 @@ def sorted_bindings(order: str, direction: str) -> Make:
 # What passes are made with, beside nothing: by the name of the pass.
 EXAMPLES: Mapping[str, Sequence[Case]] = {
     **PRODUCTS,
+    **PRIVATE,
     "ApplyDefaultSchedule": [
         Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
         Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),

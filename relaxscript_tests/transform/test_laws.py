@@ -91,7 +91,8 @@ every_pass_and_row = pytest.mark.parametrize(
 DECLARED = {
     "changes_signatures": {
         "AllocateWorkspace", "BindParams", "BindSymbolicVars", "BundleModelParams",
-        "CallTIRRewrite", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
+        "CallTIRRewrite", "ExpandTupleArguments", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
+        "RemoveUnusedOutputs", "RemoveUnusedParameters",
         "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
@@ -112,7 +113,8 @@ DECLARED = {
     },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {
-        "CombineParallelMatmul", "DeadCodeElimination", "ReorderTakeAfterMatmul", "TopologicalSort",
+        "CombineParallelMatmul", "DeadCodeElimination", "RemoveUnusedOutputs",
+        "ReorderTakeAfterMatmul", "TopologicalSort",
     },
     "trusts_checks": {"RemoveUnusedChecks"},
     "runs_once": {"BindParams", "BindSymbolicVars", "TopologicalSort"},

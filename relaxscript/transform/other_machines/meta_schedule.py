@@ -24,7 +24,9 @@ class FewShotTuning(ModulePass):
     """Leave every PrimFunc as it is, and warn that none is tuned.
 
     TVM tries random schedules of each PrimFunc of static shape until `valid_count` of them compile.
-    With `benchmark` it takes the fastest of these, else the last. Source: TVM `relax.transform.FewShotTuning`.
+    With `benchmark` it takes the fastest of these, else the last.
+
+    Source: TVM `relax.transform.FewShotTuning`.
     """
 
     def __init__(self, valid_count: int = 1, benchmark: bool = False) -> None:
@@ -54,8 +56,9 @@ class MetaScheduleApplyDatabase(ModulePass):
 class MetaScheduleTuneIRMod(ModulePass):
     """Leave the module as it is, write nothing into `work_dir`, and warn that nothing is tuned.
 
-    TVM measures `max_trials_global` schedules of all PrimFuncs, `max_trials_per_task` of each. With `op_names` it tunes those only whose names have one of these in them. `params` are the
-    weights that it measures with. Source: TVM `relax.transform.MetaScheduleTuneIRMod`.
+    TVM measures `max_trials_global` schedules of all PrimFuncs, `max_trials_per_task` of each. With
+    `op_names` it tunes those only whose names have one of these in them. `params` are the weights
+    that it measures with. Source: TVM `relax.transform.MetaScheduleTuneIRMod`.
     """
 
     traceable = True
