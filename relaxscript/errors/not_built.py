@@ -74,7 +74,6 @@ PASSES = {
     "LazySetOutput": _WEIGHTS,
     "LazyTransformParams": _WEIGHTS,
     "LiftTransformParams": _WEIGHTS,
-    "SpecializePrimFuncBasedOnCallSite": "`BindSymbolicVars` makes sizes known",
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
     "UpdateParamStructInfo": "`BindSymbolicVars` makes sizes known",
     "legalize_ops": _BY_LOOPS,

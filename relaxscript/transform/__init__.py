@@ -115,6 +115,9 @@ if TYPE_CHECKING:
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
     from .simplify.remove_unused_outputs import RemoveUnusedOutputs
     from .simplify.remove_unused_parameters import RemoveUnusedParameters
+    from .specialize.specialize_prim_func_based_on_call_site import (
+        SpecializePrimFuncBasedOnCallSite,
+    )
 
 # What no pipeline runs, and patterns with it, is imported when it is first used.
 _LATER = {
@@ -144,6 +147,7 @@ _LATER = {
     "ReorderPermuteDimsAfterConcat": "algebra.reorder_permute_dims_after_concat",
     "ReorderTakeAfterMatmul": "algebra.reorder_take_after_matmul",
     "RunCodegen": "byoc.run_codegen",
+    "SpecializePrimFuncBasedOnCallSite": "specialize.specialize_prim_func_based_on_call_site",
     "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
 }
 
@@ -185,7 +189,8 @@ __all__ = [
     "ReorderPermuteDimsAfterConcat",
     "ReorderTakeAfterMatmul",
     "RewriteCUDAGraph", "RewriteDataflowReshape", "RunCodegen",
-    "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
+    "Sequential", "SpecializePrimFuncBasedOnCallSite",
+    "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
     "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMBuiltinLower",
     "VMShapeLower", "VerifyEach",
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",

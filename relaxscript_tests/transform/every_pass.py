@@ -17,7 +17,7 @@ import numpy as np
 from relaxscript import op, tir, transform
 from relaxscript.builder import BlockBuilder
 from relaxscript.dpl import wildcard
-from relaxscript.ir.module import IRModule, VDevice
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Call as Intrinsic, IntImm, Var as ShapeVar
 from relaxscript.ir.relax import Call, Expr, Function, GlobalVar, Op
@@ -40,33 +40,12 @@ from relaxscript_tests.transform.gradient import differentiable_programs as smoo
 from relaxscript_tests.transform.layout.network_programs import network
 from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
+from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
     "optional_parameters", "samples",
 ]  # fmt: skip
-
-
-def module_on_a_device(seed: int) -> IRModule:
-    """A module whose tensors are on a virtual device."""
-    made = from_source(
-        """
-@I.ir_module
-class M:
-    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, "l2")]})
-
-    @R.function
-    def main(x: R.Tensor(("n", 4), "float32", "llvm:0:l2")):
-        n = T.int64()
-        with R.dataflow():
-            y = R.exp(x)
-            z = R.add(y, x)
-            R.output(z)
-        return z
-"""
-    )
-    assert isinstance(made, IRModule)
-    return made
 
 
 def with_weights(seed: int) -> IRModule:
@@ -361,6 +340,7 @@ def sorted_bindings(order: str, direction: str) -> Make:
 EXAMPLES: Mapping[str, Sequence[Case]] = {
     **PRODUCTS,
     **PRIVATE,
+    **ON_DEVICES,
     "ApplyDefaultSchedule": [
         Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
         Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),
@@ -477,13 +457,6 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("deep_from_outputs", sorted_bindings("depth-first", "from-outputs")),
         Case("broad", sorted_bindings("breadth-first", "from-inputs")),
         Case("broad_from_outputs", sorted_bindings("breadth-first", "from-outputs")),
-    ],
-    "UpdateVDevice": [
-        Case(
-            "global",
-            lambda mod, inputs: transform.UpdateVDevice(VDevice("llvm", 0, "global"), 0),
-            module_on_a_device,
-        ),
     ],
     "VMShapeLower": [
         Case("brief", lambda mod, inputs: transform.VMShapeLower(emit_err_ctx=False)),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from relaxscript.analysis.call_graph import values_in
+from relaxscript.analysis.mentioned_functions import mentioned_functions
 from relaxscript.analysis.weight_names import NUM_INPUT
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Binding, BindingBlock, Call, Expr, Function, GlobalVar, Var
@@ -54,7 +55,7 @@ def private_calls(mod: IRModule) -> Calls:
         if isinstance(function, Function):
             _collect(var.name_hint, function, found, values)
         else:
-            values.update(node.name_hint for node in walk(function) if isinstance(node, GlobalVar))
+            values |= mentioned_functions(function)
     for name, sites in found.items():
         count = len(function_of(mod, name).params)
         if any(len(site.call.args) != count for site in sites):
