@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from relaxscript.transform.pipeline import (
     PIPELINE_MAP,
+    dataflow_lower_passes,
     default_build_pipeline,
     default_pipeline,
+    finalize_passes,
     get_default_pipeline,
     get_pipeline,
+    legalize_passes,
+    library_dispatch_passes,
     register_pipeline,
     zero_pipeline,
 )
 
 __all__ = [
-    "PIPELINE_MAP", "default_build_pipeline", "default_pipeline", "get_default_pipeline",
-    "get_pipeline", "register_pipeline", "zero_pipeline",
+    "PIPELINE_MAP", "dataflow_lower_passes", "default_build_pipeline", "default_pipeline",
+    "finalize_passes", "get_default_pipeline", "get_pipeline", "legalize_passes",
+    "library_dispatch_passes", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -52,8 +52,9 @@ from .simplify.fold_constant import FoldConstant
 from .vdevice.realize_vdevice import RealizeVDevice
 
 __all__ = [
-    "PIPELINE_MAP", "default_build_pipeline", "default_pipeline",
-    "get_default_pipeline", "get_pipeline", "register_pipeline", "zero_pipeline",
+    "PIPELINE_MAP", "dataflow_lower_passes", "default_build_pipeline", "default_pipeline",
+    "finalize_passes", "get_default_pipeline", "get_pipeline", "legalize_passes",
+    "library_dispatch_passes", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip
 
 Pipeline = Pass | Callable[[IRModule], IRModule]
@@ -107,24 +108,59 @@ def llvm_pipeline() -> Sequential:
     one PrimFunc, whose loops are arranged for this processor. Weights lie as these read them. What
     follows is `default`.
     """
-    return Sequential(
-        [
-            Normalize(), LowerToOneWorker(), RealizeVDevice(), FoldConstant(),
-            DecomposeOpsForInference(keep_training=True), EliminateCommonSubexpr(),
-            CanonicalizeBindings(keep_failures=True),
-            LegalizeOps(keep_failures=True, keep_faster=True), AnnotateTIROpPattern(), FuseOps(),
-            FuseTIR(), RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
-            AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
-            FoldConstant(), DeadCodeElimination(keep_failures=True), OutlineNative(),
-            *_write_out_calls(), *_write_out_checks(),
-        ],
-        name="llvm",
-    )  # fmt: skip
+    steps = [*_write_loops(), *_arrange_loops(), *_write_out_calls(), *_write_out_checks()]
+    return Sequential(steps, name="llvm")
 
 
 def zero_build_pipeline() -> Sequential:
     """The passes that `build` runs where it is told "zero": those of `zero`, then `default`."""
     return Sequential([LowerToOneWorker(), zero_pipeline(), default_pipeline()], name="zero_build")
+
+
+def library_dispatch_passes(target: Target | str) -> list[Pass]:
+    """The passes that choose libraries for a target: none, since no default uses one."""
+    as_target(target)  # refuses what is none
+    return []
+
+
+def legalize_passes(target: Target | str) -> list[Pass]:
+    """The passes of the default pipeline for a target that make loops of operators.
+
+    There are none where operators are run one by one: without llvmlite, with `-opt-level=0`, and
+    for targets of other kinds. With `dataflow_lower_passes` and `finalize_passes` behind them they
+    are the whole of that pipeline. Passes of one's own may stand between.
+    """
+    return _write_loops() if optimises(as_target(target)) else []
+
+
+def dataflow_lower_passes(target: Target | str) -> list[Pass]:
+    """The passes behind these, which arrange the loops and write out calls of them."""
+    arranged = _arrange_loops() if optimises(as_target(target)) else []
+    return [*arranged, *_write_out_calls()]
+
+
+def finalize_passes(target: Target | str) -> list[Pass]:
+    """The passes behind these, after which a module is lowered for the machine."""
+    as_target(target)
+    return _write_out_checks()
+
+
+def _write_loops() -> list[Pass]:
+    return [
+        Normalize(), LowerToOneWorker(), RealizeVDevice(), FoldConstant(),
+        DecomposeOpsForInference(keep_training=True), EliminateCommonSubexpr(),
+        CanonicalizeBindings(keep_failures=True),
+        LegalizeOps(keep_failures=True, keep_faster=True), AnnotateTIROpPattern(), FuseOps(),
+        FuseTIR(),
+    ]  # fmt: skip
+
+
+def _arrange_loops() -> list[Pass]:
+    return [
+        RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
+        AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
+        FoldConstant(), DeadCodeElimination(keep_failures=True), OutlineNative(),
+    ]  # fmt: skip
 
 
 def _write_out_calls() -> list[Pass]:

@@ -23,6 +23,7 @@ from relaxscript.ir import IRModule
 from relaxscript.ir.node import Node, fields_of
 from relaxscript.ir.relax import Var
 from relaxscript.ir.struct_info import ObjectStructInfo
+from relaxscript.relax.testing import lib_comparator as lib_comparator, vm as vm
 from relaxscript.transform import Pass, PassContext
 from relaxscript.transform.pass_infra.passes import find_pass
 
@@ -53,6 +54,7 @@ SIGNATURES = {
     "relax.Constant": "the array says what is known of it",
     "relax.ExternFunc": "calls say in `sinfo_args` what they give",
     "relax.expr.extern": "it is the class `ExternFunc`, whose field is `global_symbol`",
+    "relax.extern": "it is the class `ExternFunc`, whose field is `global_symbol`",
     "relax.GlobalVar": "a `type_annot` has been of no use since Relay",
     "relax.Function.__call__": ATTRS,
     "relax.GlobalVar.__call__": ATTRS,
@@ -84,6 +86,23 @@ ABSENT = {
     ),
     "relax.transform.legalize_ops.common.register_legalize":
         "`LegalizeOps` takes the map, and an operator is registered with its compute",
+    "relax.transform.legalize_ops": "each operator has its compute; `LegalizeOps` takes a map",
+    **each(
+        "for tuning, which there is none of: `ApplyDefaultSchedule` arranges loops", "relax",
+        "transform.tuning_api pipeline.static_shape_tuning_pipeline",
+    ),
+    **each(
+        "`LowerToOneWorker` runs what is distributed by one process", "relax.distributed.transform",
+        "PropagateSharding LowerGlobalViewToLocalView LegalizeRedistribute LowerDistIR",
+    ),
+    **each(
+        "for machines that programs do not run on", "relax.backend",
+        "gpu_generic cuda rocm adreno metal.coreml.partition_for_coreml "
+        "contrib.nnapi.partition_for_nnapi",
+    ),
+    "relax.backend.utils.BackendDispatcher": "on one kind of machine nothing is dispatched",
+    **each("scripts are the form in which programs are saved", "ir", "load_json save_json"),
+    "ir.IRModule._relax_script": "`script` gives the text, and notebooks ask for it by themselves",
     "relax.frontend.detach_params": "planned with frontends",
 }  # fmt: skip
 

@@ -17,9 +17,16 @@ from relaxscript.transform import (
     Sequential,
     get_default_pipeline,
     get_pipeline,
+    module_pass,
     register_pipeline,
 )
-from relaxscript.transform.pipeline import PIPELINE_MAP
+from relaxscript.transform.pipeline import (
+    PIPELINE_MAP,
+    dataflow_lower_passes,
+    finalize_passes,
+    legalize_passes,
+    library_dispatch_passes,
+)
 from relaxscript_tests.end_to_end.executors import EXECUTORS, failure
 
 
@@ -108,6 +115,29 @@ def test_native_code_has_a_pipeline_of_its_own():
 
     for target in ("llvm -opt-level=2", Target("llvm"), "cpu"):
         assert get_default_pipeline(target).info.name == "llvm"
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -opt-level=0", "reference", "another"])
+def test_the_default_pipeline_is_there_in_parts(target):
+    parts = (library_dispatch_passes, legalize_passes, dataflow_lower_passes, finalize_passes)
+    steps = [step for part in parts for step in part(target)]
+    whole = get_default_pipeline(target).passes
+    assert [step.info.name for step in steps] == [step.info.name for step in whole]
+
+
+def test_passes_between_the_parts_see_loops_or_calls():
+    seen = []
+
+    @module_pass(opt_level=0)
+    def look(mod, ctx):
+        seen.append("R.add" in mod.script())
+        return mod
+
+    steps = [*legalize_passes("llvm"), look, *dataflow_lower_passes("llvm"), look]
+    pipeline = Sequential([look, *steps, *finalize_passes("llvm")])
+    machine = rx.VirtualMachine(rx.build(Model, "llvm", relax_pipeline=pipeline))
+    np.testing.assert_array_equal(machine["main"](X, W)[0], X * 2 + W)
+    assert seen == [True, False, False]
 
 
 def test_a_registered_target_has_the_pipeline_that_is_registered_by_its_kind():

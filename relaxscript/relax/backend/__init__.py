@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from relaxscript.transform.legalize.dispatch import DispatchSampling, DispatchSortScan
 
-from . import numpy_blas, pattern_registry, patterns, utils
+from . import cpu_generic, numpy_blas, pattern_registry, patterns, utils
 from .pattern_registry import get_pattern, get_patterns_with_prefix, register_patterns
 
 __all__ = [
-    "DispatchSampling", "DispatchSortScan", "get_pattern", "get_patterns_with_prefix",
-    "numpy_blas", "pattern_registry", "patterns", "register_patterns", "utils",
+    "DispatchSampling", "DispatchSortScan", "cpu_generic", "get_pattern",
+    "get_patterns_with_prefix", "numpy_blas", "pattern_registry", "patterns",
+    "register_patterns", "utils",
 ]  # fmt: skip
