@@ -106,6 +106,10 @@ class ExprMutator(ScopedVisitor):
         else:
             self.retype(binding, made)
 
+    def param_info(self, param: Var) -> StructInfo | None:
+        """What is known of a parameter afterwards, of the function or of a local one."""
+        return param.struct_info
+
     def begin(self, func: Function) -> None:
         """Called inside a function before its first binding."""
 
@@ -267,8 +271,10 @@ class ExprMutator(ScopedVisitor):
         self.builder.begin_function(name, func.params if same else params, func.is_pure, attrs)
 
     def _param(self, param: Var) -> Var:
-        info = param.struct_info
-        return self._with_info(param, self._replaced.apply(info)) if self._replaced else param
+        info = self.param_info(param)
+        if info is not None and self._replaced:
+            info = self._replaced.apply(info)
+        return self._with_info(param, info)
 
     def begin_scope(self, node: Function | SeqExpr) -> None:
         if isinstance(node, Function):

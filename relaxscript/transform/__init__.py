@@ -16,6 +16,7 @@ layout/       how weights lie in memory, as those want it that read them.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
 other_machines/  what only GPUs and tuners give a meaning.
+params/       what is computed of weights alone, and when each of them is fetched.
 pipeline.py   which rows of passes have names.
 """
 
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
         MetaScheduleTuneTIR,
     )
     from .simplify.expand_tuple_arguments import ExpandTupleArguments
+    from .params.update_param_struct_info import UpdateParamStructInfo
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
     from .simplify.remove_unused_outputs import RemoveUnusedOutputs
@@ -149,6 +151,7 @@ _LATER = {
     "RunCodegen": "byoc.run_codegen",
     "SpecializePrimFuncBasedOnCallSite": "specialize.specialize_prim_func_based_on_call_site",
     "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
+    "UpdateParamStructInfo": "params.update_param_struct_info",
 }
 
 if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
@@ -193,6 +196,10 @@ __all__ = [
     "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
     "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMBuiltinLower",
     "VMShapeLower", "VerifyEach",
+    "RewriteDataflowReshape", "RunCodegen",
+    "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
+    "ToNonDataflow", "TopologicalSort", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
+    "VerifyEach",
     "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
     "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip

@@ -92,8 +92,8 @@ DECLARED = {
     "changes_signatures": {
         "AllocateWorkspace", "BindParams", "BindSymbolicVars", "BundleModelParams",
         "CallTIRRewrite", "ExpandTupleArguments", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
-        "RemoveUnusedOutputs", "RemoveUnusedParameters",
-        "StaticPlanBlockMemory", "UpdateVDevice", "VMShapeLower",
+        "RemoveUnusedOutputs", "RemoveUnusedParameters", "StaticPlanBlockMemory",
+        "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
         "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
@@ -117,7 +117,9 @@ DECLARED = {
         "ReorderTakeAfterMatmul", "TopologicalSort",
     },
     "trusts_checks": {"RemoveUnusedChecks"},
-    "runs_once": {"BindParams", "BindSymbolicVars", "TopologicalSort"},
+    "runs_once": {
+        "BindParams", "BindSymbolicVars", "TopologicalSort", "UpdateParamStructInfo",
+    },
 }  # fmt: skip
 
 
