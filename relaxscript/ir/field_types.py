@@ -83,7 +83,8 @@ def _classes_of_name(cls: type, name: str) -> tuple[type, ...]:
     if isinstance(found, type):
         return (found,)
     # A class of a module that imports this one; such names are of one class only.
-    subclasses = [other for other in _subclasses(cls.__mro__[-2]) if other.__name__ == name]
+    root = next(base for base in cls.__mro__ if base.__name__ == "Node")
+    subclasses = [other for other in _subclasses(root) if other.__name__ == name]
     return tuple(subclasses[-1:]) or (object,)
 
 

@@ -30,6 +30,9 @@ REFUSED = {
     "`Call.sinfo_args` must be a sequence whose items are each a StructInfo, but item 0 is int": (
         lambda: relax.Call(ADD, [X, X], None, [5])
     ),
+    # Classes of other files than that of the node, which are known by their names.
+    "`BufferLoad.buffer` must be a Buffer, not str ('A')": lambda: prim.BufferLoad("A", [I]),
+    "`Call.op` must be an Op or a GlobalVar, not int (5)": lambda: prim.Call("int32", 5, [I]),
     "`If.cond` must be an Expr, not int (1)": lambda: relax.If(1, X, X),
     "`Var.struct_info` must be a StructInfo or None, not str": lambda: relax.Var("x", "float32"),
     "`Var.name_hint` must be a str, not int (3)": lambda: relax.Var(3),
