@@ -86,13 +86,6 @@ def host(theirs, ours, folder):
     assert eval(ours[0], known()).kind == "llvm"
 
 
-def as_text(theirs, ours, folder):
-    fails(theirs[0], AttributeError, "load_json` is not built yet", mod=Double)
-    names = known(mod=Double)
-    exec(ours[0], names)
-    assert relaxscript.ir.structural_equal(names["mod"], Double)
-
-
 def schedule(theirs, ours, folder):
     te = relaxscript.te
     a = te.placeholder((4,), name="A")
@@ -147,7 +140,6 @@ DIFFERS = {
     'target.kind.name == "llvm"': kind,
     'Target("llvm", host="llvm")': host,
     "te.create_schedule(B.op)": schedule,
-    "mod = tvm.ir.load_json(tvm.ir.save_json(mod))": as_text,
     'ex.export_library("net.so")': library,
     "isinstance(x, tvm.nd.NDArray)": arrays,
     "with R.function():": frames,

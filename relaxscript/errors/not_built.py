@@ -55,10 +55,7 @@ _TE = {
     "hybrid": "write the loops in `@T.prim_func`",
     "extern_primfunc": "call a PrimFunc by `R.call_tir`",
 }
-_IR = {
-    "load_json": "`from_source(text)` reads what `mod.script(show_meta=True)` writes",
-    "save_json": "`mod.script(show_meta=True)` writes what `from_source` reads",
-}
+_IR: dict[str, str] = {}
 
 _BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
 _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"

@@ -2,7 +2,7 @@
 
 Start with `node.py` (what a node is). Then come `relax.py`, `struct_info.py`, `prim.py` and
 `tir.py` (the grammar) and `module.py` (programs). `walk.py` and `structural_equality.py` have the
-functions on all of them.
+functions on all of them, `json_writer.py` and `json_reader.py` their form as data.
 """
 
 from __future__ import annotations
@@ -30,19 +30,27 @@ from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
 if TYPE_CHECKING:
     from . import instrument, transform
+    from .json_reader import load_json
+    from .json_writer import save_json
 
 __all__ = [
     "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType", "GlobalInfo", "GlobalVar", "IRModule",
     "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "SequentialSpan", "Span",
     "StructuralMismatch", "Target", "TupleType", "Type", "VDevice", "assert_structural_equal",
-    "base", "get_first_structural_mismatch", "instrument", "structural_equal", "structural_hash",
-    "transform",
+    "base", "get_first_structural_mismatch", "instrument", "load_json", "save_json",
+    "structural_equal", "structural_hash", "transform",
 ]  # fmt: skip
 
+
+# What most programs do not ask for, by the files that have it.
+_LATER = {"load_json": "json_reader", "save_json": "json_writer"}
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in ("instrument", "transform"):
             return import_module(f"{__name__}.{name}")
+        if name in _LATER:
+            found = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+            return found
         return not_built.of_ir(name)

@@ -44,13 +44,17 @@ if TYPE_CHECKING:
     from relaxscript.errors import Span
 
 __all__ = [
-    "Converter", "FieldInfo", "Node", "field", "fields_of", "maker_of", "node", "traversal_of",
+    "NODE_CLASSES", "Converter", "FieldInfo", "Node", "expected_by", "field", "fields_of",
+    "full_name", "maker_of", "node", "traversal_of",
 ]  # fmt: skip
 
 Converter = Callable[[Any], Any]
 N = TypeVar("N", bound="type[Node]")
 
 _MISSING: Any = object()
+
+# Our classes of nodes by their full names, each entered where it is declared.
+NODE_CLASSES: dict[str, type[Node]] = {}
 
 
 class FieldInfo:
@@ -144,7 +148,7 @@ class Node(Displayable):
         Raises `TypeError` for a name that is not a field.
         """
         cls = self.__class__
-        wanted = cls._expected or _expected_by(cls)
+        wanted = cls._expected or expected_by(cls)
         # Most of what rewriting costs: all fields are read at once, by a function made once.
         values = dict(zip(cls._names, cls._values(self)))
         differs = False
@@ -180,6 +184,14 @@ class Node(Displayable):
 
     def __repr__(self) -> str:
         return show(self) or plain(self)
+
+
+def full_name(cls: type) -> str:
+    """The name of a class with its place in the package: "ir.relax.Call"."""
+    return f"{cls.__module__.removeprefix(_PACKAGE)}.{cls.__qualname__}"
+
+
+_PACKAGE = f"{__name__.partition('.')[0]}."
 
 
 def fields_of(cls: type[Node]) -> tuple[FieldInfo, ...]:
@@ -347,6 +359,8 @@ def node(cls: N) -> N:
         derived = {**getattr(base, "_derived", {}), **derived}
     made._derived = derived
     made.__init__, made.make = _on_first_use(made, list(dict.fromkeys([*cached, *inherited])))
+    if made.__module__.startswith(_PACKAGE):
+        NODE_CLASSES[full_name(made)] = made
     return made  # type: ignore[no-any-return]
 
 
@@ -371,7 +385,7 @@ def _on_first_use(
     return __init__, staticmethod(make)
 
 
-def _expected_by(made: Any) -> Mapping[str, Expected | None]:
+def expected_by(made: Any) -> Mapping[str, Expected | None]:
     """The values that each field of a class may hold; found out when first asked for."""
     made._expected = {info.name: _expected_of(made, info) for info in made._fields}
     found: Mapping[str, Expected | None] = made._expected
@@ -397,7 +411,7 @@ def _generate(made: Any, slots: list[str], name: str) -> Any:
     scope |= {f"_d_{info.name}": info.default for info in fields}
     spelled = getattr(made, "_spelled", None)
     if name == "__init__":
-        expectations = made._expected or _expected_by(made)
+        expectations = made._expected or expected_by(made)
         for info in fields:
             scope[f"_c_{info.name}"] = info.convert
             scope[f"_e_{info.name}"] = expectations[info.name]

@@ -153,7 +153,6 @@ def test_importing_the_package_imports_the_ir_and_what_it_needs_only():
         ),
         ("from relaxscript.tir import TensorIntrin", "`relaxscript.tir.TensorIntrin` is not built"),
         ("from relaxscript.te import create_schedule", "`relaxscript.te.create_schedule` is not"),
-        ("from relaxscript.ir import load_json", "`relaxscript.ir.load_json` is not built yet"),
         (
             "from relaxscript.relax.transform import ConvertLayout",
             "`relaxscript.relax.transform.ConvertLayout` is not built yet; write the layout",

@@ -274,10 +274,11 @@ Right:
     rx.build(module, target="llvm")
 """,
     "RX0704": """
-RX0704: an executable that cannot be saved
+RX0704: a program that cannot be saved
 
 A file holds the module that was built, not machine code. An executable that was put together by
-`ExecBuilder` was made of no module.
+`ExecBuilder` was made of no module. Neither a file nor the text of `ir.save_json` holds what only
+this process has: functions of Python, and what code generators made.
 
 Wrong:
 
