@@ -68,7 +68,7 @@ FLOORS = (
     ("errors",),
     ("arguments",),
     ("runtime.values",),
-    ("runtime.arrays",),
+    ("runtime.arrays", "runtime.object_path"),
     ("weights",),
     ("ir",),
     ("arith",),
@@ -108,12 +108,13 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "arguments": ("errors",),
     "runtime.values": ("dtypes", "errors", "format_string"),
     "runtime.arrays": ("dtypes", "errors", "runtime.values"),
+    "runtime.object_path": (),
     "weights": ("dtypes", "errors", "runtime.values"),
-    "ir": ("dtypes", "errors", "runtime.arrays"),
+    "ir": ("dtypes", "errors", "runtime.arrays", "runtime.object_path"),
     "tir_builder": ("dtypes", "errors", "ir", "arith", "sinfo"),
     "runtime": (
         "arguments", "dtypes", "errors", "format_string", "runtime.values", "runtime.arrays",
-        "weights",
+        "runtime.object_path", "weights",
     ),
 }  # fmt: skip
 

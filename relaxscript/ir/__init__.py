@@ -11,6 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import SequentialSpan, Span, not_built
+from relaxscript.runtime.object_path import (
+    ArrayIndexPath,
+    AttributeAccessPath,
+    MapValuePath,
+    MissingArrayElementPath,
+    MissingMapEntryPath,
+    ObjectPath,
+    ObjectPathPair,
+    RootPath,
+    UnknownAttributeAccessPath,
+)
 
 from . import base
 from .module import IRModule
@@ -34,11 +45,13 @@ if TYPE_CHECKING:
     from .json_writer import save_json
 
 __all__ = [
-    "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType", "GlobalInfo", "GlobalVar", "IRModule",
-    "Node", "Op", "PointerType", "PrimExpr", "PrimType", "Range", "SequentialSpan", "Span",
-    "StructuralMismatch", "Target", "TupleType", "Type", "VDevice", "assert_structural_equal",
-    "base", "get_first_structural_mismatch", "instrument", "load_json", "save_json",
-    "structural_equal", "structural_hash", "transform",
+    "ArrayIndexPath", "AttributeAccessPath", "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType",
+    "GlobalInfo", "GlobalVar", "IRModule", "MapValuePath", "MissingArrayElementPath",
+    "MissingMapEntryPath", "Node", "ObjectPath", "ObjectPathPair", "Op", "PointerType",
+    "PrimExpr", "PrimType", "Range", "RootPath", "SequentialSpan", "Span", "StructuralMismatch",
+    "Target", "TupleType", "Type", "UnknownAttributeAccessPath", "VDevice",
+    "assert_structural_equal", "base", "get_first_structural_mismatch", "instrument",
+    "load_json", "save_json", "structural_equal", "structural_hash", "transform",
 ]  # fmt: skip
 
 

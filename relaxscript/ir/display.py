@@ -25,8 +25,9 @@ class Displayable:
         Options, with the names and defaults of TVM: `name`, `show_meta`, `ir_prefix`,
         `tir_prefix`, `relax_prefix`, `module_alias`, `buffer_dtype`, `int_dtype`, `float_dtype`,
         `verbose_expr`, `indent_spaces`, `print_line_numbers`, `num_context_lines`, `syntax_sugar`,
-        `show_object_address`, `show_all_struct_info`, `obj_to_underline`, `obj_to_annotate`; and
-        `line_width`. `relaxscript.script.printer.options` says what each means.
+        `show_object_address`, `show_all_struct_info`, `obj_to_underline`, `obj_to_annotate`,
+        `path_to_underline`, `path_to_annotate`; and `line_width`.
+        `relaxscript.script.printer.options` says what each means.
         """
         text: str = hooks.script_of(self, declares=True, **options)
         return text

@@ -9,18 +9,26 @@ Source: TVM `ir.structural_equal` (names and parameters).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from relaxscript.errors import DiagnosticError, InternalError
-
-from . import hooks, prim, relax
+from . import prim, relax
 from .module import IRModule
 from .node import Node
 from .relax import Attrs, Id
 from .struct_info import StructInfo, equal_at_a_glance
+from .structural_difference import (
+    Difference,
+    Found,
+    Step,
+    StructuralMismatch,
+    described,
+    difference_of,
+    shown,
+    words_of,
+)
 from .structural_hashing import structural_hash
 from .structure import (
     DEFINE,
@@ -38,37 +46,12 @@ from .structure import (
 from .tir import Buffer
 from .tir_compute import BufferRealize
 from .types import Type
-from .walk import TypeVariables, children, sees_itself, walk
+from .walk import TypeVariables, sees_itself, walk
 
 __all__ = [
     "Difference", "StructuralMismatch", "assert_structural_equal", "get_first_structural_mismatch",
     "same", "structural_equal", "structural_hash",
 ]  # fmt: skip
-
-
-class Difference(NamedTuple):
-    """The first difference of two programs: a node of each, what differs there, and the pair of
-    nodes in which they are.
-    """
-
-    lhs: Any
-    rhs: Any
-    reason: str
-    within: tuple[Any, Any] | None = None
-
-
-class StructuralMismatch(AssertionError, ValueError):
-    """Two programs that should be the same are not; the message shows where in both scripts.
-
-    It also says which part that is, from the root on: "<root>.body.blocks[0].bindings".
-    """
-
-    def __init__(self, message: str, mismatch: Difference) -> None:
-        super().__init__(message)
-        self.mismatch = mismatch
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (StructuralMismatch, (self.args[0], self.mismatch))
 
 
 # On the stack beside what variables do: the end of a scope, items that one of two tuples has, and
@@ -78,7 +61,7 @@ _END, _LENGTHS, _NOTED = -1, -2, -3
 # first, and in the second.
 _Pair = tuple[int, int, int]
 _Comparable = tuple[int, int, int, frozenset[tuple[int, int]], frozenset[tuple[int, int]]]
-# Two values, what variables do there, and the two nodes that hold them.
+# Two values, what variables do there, and the two nodes that hold them, with what holds these.
 Entry = tuple[Any, Any, int, Any]
 
 _SHARED = (StructInfo, prim.PrimExpr, Type)
@@ -116,12 +99,11 @@ class _StructuralComparison:
         # The pairs in their order: those of a scope are forgotten with it.
         self.order: list[_Pair | _Comparable] = []
         self.roots: tuple[Any, Any] = (None, None)
-        # How each pair is reached, where somebody wants to know.
-        self.paths: dict[tuple[int, int], str] | None = None
-        self.last_field = ""
+        # Attributes that stand for what a module holds, and by what name.
+        self.made: list[tuple[Attrs, str]] = []
 
     # One loop over pairs: a call for each kind of pair would cost more than comparing it.
-    def run(self, lhs: Any, rhs: Any) -> Difference | None:  # noqa: C901
+    def run(self, lhs: Any, rhs: Any) -> Found | None:  # noqa: C901
         self.roots = lhs, rhs = as_tuples(lhs), as_tuples(rhs)
         stack: list[Entry] = [(lhs, rhs, USE, None)]
         equal, order, forth, meeting = self.equal, self.order, self.forth, self.meeting
@@ -144,7 +126,7 @@ class _StructuralComparison:
                 if known is b and role <= MAYBE:
                     continue
                 if (reason := self._variable(a, b, known, role)) is not None:
-                    return Difference(a, b, reason, within)
+                    return Found(a, b, reason, within)
                 if a not in forth:
                     continue
             elif a is b and isinstance(a, (relax.Op, prim.Immediate)):
@@ -163,12 +145,11 @@ class _StructuralComparison:
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
-                    return Difference(a, b, _leaf_reason(a, b, name), within)
+                    steps = (("attr", name),)
+                    return Found(a, b, _leaf_reason(a, b, name), within, (steps, steps))
             if is_scope:
                 stack.append((len(self.trail), len(order), _END, None))
-            here = (a, b)
-            if self.paths is not None:
-                self._reach(a, b, [name for name, _ in reversed(inner)])
+            here = (a, b, within)
             for name, own_role in inner:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is None and y is None:
@@ -176,7 +157,7 @@ class _StructuralComparison:
                 part_role = own_role or INSIDE[role]
                 if x.__class__ is tuple and y.__class__ is tuple:
                     if len(x) != len(y):
-                        stack.append((x, y, _LENGTHS, (a, b, name)))
+                        stack.append((x, y, _LENGTHS, (name, here)))
                     stack.extend([(p, q, part_role, here) for p, q in zip(x, y)][::-1])
                 else:
                     stack.append((x, y, part_role, here))
@@ -239,31 +220,6 @@ class _StructuralComparison:
             (id(v), id(table[v])) for v in self.types.mentioned_variables(info) if v in table
         )
 
-    def _reach(self, a: Any, b: Any, names: Sequence[str]) -> None:
-        """Take note of how the parts of a pair are reached; where in two ways, by the first."""
-        assert self.paths is not None
-        base, found = self.paths.get((id(a), id(b)), "<root>"), dict[tuple[int, int], str]()
-        for name in names:
-            x, y = getattr(a, name), getattr(b, name)
-            if isinstance(x, tuple) and isinstance(y, tuple):
-                for index, (p, q) in enumerate(zip(x, y)):
-                    found.setdefault((id(p), id(q)), f"{base}.{name}[{index}]")
-            else:
-                found.setdefault((id(x), id(y)), f"{base}.{name}")
-        self.paths.update(found)
-
-    def path(self, lhs: Any, rhs: Any) -> str:
-        """The path to the first difference of two programs."""
-        self.paths = {}
-        mismatch = self.run(lhs, rhs)
-        if mismatch is None:
-            return "<root>"
-        holders = mismatch.within or self.roots
-        at = self.paths.get((id(holders[0]), id(holders[1])), "<root>")
-        if self.last_field:
-            return at + self.last_field
-        return self.paths.get((id(mismatch.lhs), id(mismatch.rhs)), at)
-
     def _variable(self, a: Any, b: Any, known: Any, role: int) -> str | None:
         """Make two variables correspond; the reason why where they cannot."""
         if role >= DEFINE or (known is None and b not in self.back and self._may_map(a, b, role)):
@@ -272,9 +228,9 @@ class _StructuralComparison:
                 self.loose.update((a, b))
             return None
         if known is not None or b in self.back:
-            return f"{_describe(a)} here, {_describe(b)} there"
+            return f"{described(a)} here, {described(b)} there"
         if a is not b:
-            return f"the free {_describe(a)} here, {_describe(b)} there"
+            return f"the free {described(a)} here, {described(b)} there"
         self.loose.add(a)
         return None
 
@@ -307,14 +263,13 @@ class _StructuralComparison:
         self.trail.append((table, key, table.get(key)))
         table[key] = value
 
-    def _lengths(self, x: Any, y: Any, within: Any) -> Difference:
+    def _lengths(self, x: Any, y: Any, within: Any) -> Found:
         """The items that both have are the same: the first that only one has is the difference."""
-        a, b, name = within
-        self.last_field = f".{name}"
+        name, here = within
         common = min(len(x), len(y))
         reason = f"`{name}` has {len(x)} items here, {len(y)} there"
-        lhs, rhs = (v[common] if len(v) > common else owner for v, owner in ((x, a), (y, b)))
-        return Difference(lhs, rhs, reason, (a, b))
+        lhs, rhs = (v[common] if len(v) > common else here[i] for i, v in enumerate((x, y)))
+        return Found(lhs, rhs, reason, here, _item_steps(x, y), (x, y))
 
     def _end_scope(self, length: int, compared: int) -> None:
         if len(self.trail) > length:
@@ -328,59 +283,73 @@ class _StructuralComparison:
             else:
                 table[key] = before
 
-    def _values(self, entry: Entry, stack: list[Entry]) -> Difference | None:
+    def _values(self, entry: Entry, stack: list[Entry]) -> Found | None:
         a, b, role, within = entry
         if type(a) is not type(b):
             if (_is_empty(a) and _is_empty(b)) or _is_one_rule(a, b):
                 return None
-            return Difference(a, b, f"{_describe(a)} here, {_describe(b)} there", within)
+            return Found(a, b, f"{described(a)} here, {described(b)} there", within)
         match a:
             case IRModule():
                 return self._modules(a, b, stack)
             case tuple():
-                if self.paths is not None and within is None:
-                    pairs = enumerate(zip(a, b))
-                    self.paths |= {(id(p), id(q)): f"<root>[{i}]" for i, (p, q) in pairs}
                 if len(a) != len(b):
-                    return Difference(a, b, f"{len(a)} items here, {len(b)} there", within)
+                    reason = f"{len(a)} items here, {len(b)} there"
+                    return Found(a, b, reason, within, _item_steps(a, b))
                 stack.extend([(p, q, role, within) for p, q in zip(reversed(a), reversed(b))])
             case Attrs():
                 return _attributes(entry, stack)
             case Mapping():
                 return self._mappings(entry, stack)
             case _ if not _same_leaf(a, b):
-                return Difference(a, b, f"{_show(a)} here, {_show(b)} there", within)
+                return Found(a, b, f"{shown(a)} here, {shown(b)} there", within)
         return None
 
-    def _mappings(self, entry: Entry, stack: list[Entry]) -> Difference | None:
+    def _mappings(self, entry: Entry, stack: list[Entry]) -> Found | None:
         """Mappings from variables, which are known already; their order means nothing."""
         a, b, role, within = entry
         if len(a) != len(b):
-            return Difference(a, b, f"{len(a)} buffers here, {len(b)} there", within)
+            return Found(a, b, f"{len(a)} buffers here, {len(b)} there", within)
         for key, value in reversed(list(a.items())):
             partner = self.forth.get(key, key)
             if partner not in b:
-                reason = f"{_describe(key)} is mapped to a buffer here, to none there"
-                return Difference(key, partner, reason, within)
+                reason = f"{described(key)} is mapped to a buffer here, to none there"
+                steps = (("map_value", key),), (("missing_map_entry",),)
+                return Found(key, partner, reason, within, steps, (a, b))
             stack.append((value, b[partner], role, within))
         return None
 
-    def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Difference | None:
+    def _modules(self, a: IRModule, b: IRModule, stack: list[Any]) -> Found | None:
         mine, theirs = dict(functions_of(a)), dict(functions_of(b))
         for name in [*mine, *theirs]:
             if name not in mine or name not in theirs:
                 which = "second" if name in mine else "first"
                 at = (mine.get(name, a), theirs.get(name, b))
-                return Difference(*at, f"the {which} has no function `{name}`")
-        if self.paths is not None:
-            for name in mine:
-                pair = (id(mine[name]), id(theirs[name]))
-                self.paths[pair] = f'<root>.functions[I.GlobalVar("{name}")]'
-        here = (a, b)
-        stack.append((a.attrs or Attrs(), b.attrs or Attrs(), USE, here))
-        stack.append((Attrs(a.global_infos), Attrs(b.global_infos), USE, here))
+                steps = tuple(
+                    (("attr", "functions"), ("map_value", m.get_global_var(name)))
+                    if name in m
+                    else (("attr", "functions"), ("missing_map_entry",))
+                    for m in (a, b)
+                )
+                reason = f"the {which} has no function `{name}`"
+                return Found(*at, reason, None, (steps[0], steps[1]), (a, b))
+        here = (a, b, None)
+        for field in ("global_infos", "attrs"):
+            held = [getattr(module, field) for module in (a, b)]
+            pair = [one if isinstance(one, Attrs) else Attrs(one or {}) for one in held]
+            self.made += [(attrs, field) for attrs in pair]
+            stack.append((*pair, USE, here))
         stack.extend([(mine[name], theirs[name], USE, here) for name in reversed(list(mine))])
         return None
+
+
+def _item_steps(x: Any, y: Any) -> tuple[tuple[Step], tuple[Step]]:
+    """The steps to the first item that only one of two tuples has."""
+    common = min(len(x), len(y))
+    lhs, rhs = (
+        ("array_index" if len(v) > common else "missing_array_element", common) for v in (x, y)
+    )
+    return (lhs,), (rhs,)
 
 
 def _plan_for(node: Node, cls: type[Node]) -> ComparisonPlan:
@@ -396,16 +365,20 @@ def _realized_buffers(root: Any) -> set[Any]:
     return {*buffers, *(buffer.data for buffer in buffers)}
 
 
-def _attributes(entry: Entry, stack: list[Entry]) -> Difference | None:
+def _attributes(entry: Entry, stack: list[Entry]) -> Found | None:
     a, b, role, within = entry
     for name in [*a, *b]:
         if name not in a or name not in b:
             which, given = ("second", a[name]) if name in a else ("first", b[name])
-            reason = f"the {which} has no attribute `{name}`, which is {_show(given)} in the other"
-            return Difference(a, b, reason, within)
+            reason = f"the {which} has no attribute `{name}`, which is {shown(given)} in the other"
+            lhs, rhs = (
+                ("map_value", name) if name in v else ("missing_map_entry",) for v in (a, b)
+            )
+            return Found(a, b, reason, within, ((lhs,), (rhs,)))
         if not isinstance(a[name], _NESTED) and not _same_leaf(a[name], b[name]):
-            reason = f"the attribute `{name}` is {_show(a[name])} here, {_show(b[name])} there"
-            return Difference(a, b, reason, within)
+            reason = f"the attribute `{name}` is {shown(a[name])} here, {shown(b[name])} there"
+            step = ("map_value", name)
+            return Found(a, b, reason, within, ((step,), (step,)))
     nested = [name for name in a if isinstance(a[name], _NESTED)]
     stack.extend([(a[name], b[name], role, within) for name in reversed(nested)])
     return None
@@ -421,8 +394,8 @@ def _is_empty(value: Any) -> bool:
 
 def _leaf_reason(a: Any, b: Any, name: str) -> str:
     x, y = getattr(a, name), getattr(b, name)
-    of = f" of {_describe(a)}" if isinstance(a, VARIABLES) else ""
-    return f"`{name}`{of} is {_show(x)} here, {_show(y)} there"
+    of = f" of {described(a)}" if isinstance(a, VARIABLES) else ""
+    return f"`{name}`{of} is {shown(x)} here, {shown(y)} there"
 
 
 def _same_leaf(x: Any, y: Any) -> bool:
@@ -445,35 +418,16 @@ def _is_one_rule(a: Any, b: Any) -> bool:
     return callable(a) != callable(b) and rule_name(a) == rule_name(b) is not None
 
 
-def _describe(value: Any) -> str:
-    match value:
-        case relax.Var(name_hint=name):
-            return f"variable `{name}`"
-        case prim.Var(name=name):
-            return f"scalar variable `{name}`"
-        case Buffer(name=name):
-            return f"buffer `{name}`"
-        case None:
-            return "nothing"
-        case prim.Immediate():
-            return _show(value.value)  # type: ignore[attr-defined]
-        case Node():
-            kind = type(value).__name__
-            return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
-    return _show(value)
-
-
-def _show(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    return f"`{value}`"
-
-
 def get_first_structural_mismatch(
     lhs: Any, rhs: Any, map_free_vars: bool = False
 ) -> Difference | None:
-    """The first difference of two programs, or None when they are the same."""
-    return _StructuralComparison(map_free_vars).run(lhs, rhs)
+    """The paths to the first difference of two programs, or None when they are the same.
+
+    The pair also has the two that differ, `lhs` and `rhs`, and says why: `reason`.
+    """
+    comparison = _StructuralComparison(map_free_vars)
+    found = comparison.run(lhs, rhs)
+    return None if found is None else difference_of(found, comparison.roots, comparison.made)
 
 
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
@@ -494,38 +448,5 @@ same = structural_equal
 def assert_structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> None:
     """Raise `StructuralMismatch` unless both are the same; shows the place in both scripts."""
     mismatch = get_first_structural_mismatch(lhs, rhs, map_free_vars)
-    if mismatch is None:
-        return
-    holders = mismatch.within or (None, None)
-    sides = zip((lhs, rhs), mismatch[:2], holders, _occurrences(mismatch), ("first", "second"))
-    shown = [_place(*side) for side in sides]
-    path = _StructuralComparison(map_free_vars).path(lhs, rhs)
-    message = f"the programs differ: {mismatch.reason} (at {path})"
-    raise StructuralMismatch("\n\n".join([message, *filter(None, shown)]), mismatch)
-
-
-def _occurrences(mismatch: Difference) -> tuple[int, int]:
-    """The occurrences of the two that differ, counted in the nodes that hold them."""
-    lhs, rhs, _, within = mismatch
-    if within is None or not all(isinstance(holder, Node) for holder in within):
-        return 0, 0
-    earlier: list[tuple[Any, Any]] = []
-    for pair in zip(*map(children, within)):
-        if pair[0] is lhs and pair[1] is rhs:
-            break
-        earlier.append(pair)
-    return sum(a is lhs for a, _ in earlier), sum(b is rhs for _, b in earlier)
-
-
-def _place(root: Any, at: Any, within: Any, occurrence: int, which: str) -> str:
-    """The lines of the script where the difference is; nothing where that would be all of it."""
-    if not isinstance(at, Node):
-        at = within
-    if not isinstance(root, (Node, IRModule)) or not isinstance(at, Node):
-        return ""
-    try:
-        message = f"differs here in the {which}"
-        text: str = hooks.blame(root, at, message, within=within, occurrence=occurrence)
-    except (InternalError, DiagnosticError):
-        return ""
-    return text
+    if mismatch is not None:
+        raise StructuralMismatch(words_of(mismatch, lhs, rhs), mismatch)

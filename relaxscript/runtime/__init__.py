@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .dlpack import DLTensor
     from .executable import ExecBuilder, Executable, Module, VMExecutable
     from .machine import VirtualMachine, VMInstrumentReturnKind
+    from .object_path import ObjectPath, ObjectPathPair
     from .packed_func import (
         PackedFunc,
         get_global_func,
@@ -108,6 +109,8 @@ __all__ = [
     "Instruction",
     "Module",
     "NDArray",
+    "ObjectPath",
+    "ObjectPathPair",
     "PackedFunc",
     "Prim",
     "PrimCheck",
@@ -208,6 +211,10 @@ _HOME = {
         "register_func",
         "register_global_func",
         "remove_global_func",
+    ),
+    "object_path": (
+        "ObjectPath",
+        "ObjectPathPair",
     ),
     "debug.report": ("Report",),
     "debug.stepper": ("Stepper",),

@@ -17,8 +17,9 @@ def add_marks(printer: Printer, text: str) -> str:
     lines = text.split("\n")
     below = _underlines(printer, lines)
     remarks: dict[int, list[str]] = {}
-    for node, remark in options.obj_to_annotate.items():
-        span = printer.place(node)
+    marked = [(printer.place(node), text) for node, text in options.obj_to_annotate.items()]
+    marked += [(printer.place_of(path), text) for path, text in options.path_to_annotate.items()]
+    for span, remark in marked:
         if span is not None:
             remarks.setdefault(span.end_line, []).append(" ".join(str(remark).split()))
     width = len(str(len(lines)))
@@ -41,8 +42,9 @@ def add_marks(printer: Printer, text: str) -> str:
 def _underlines(printer: Printer, lines: list[str]) -> dict[int, list[str]]:
     """The carets below each line."""
     below: dict[int, list[str]] = {}
-    for node in printer.options.obj_to_underline:
-        span = printer.place(node)
+    spans = [printer.place(node) for node in printer.options.obj_to_underline]
+    spans += [printer.place_of(path) for path in printer.options.path_to_underline]
+    for span in spans:
         if span is None:
             continue
         for number in range(span.line, span.end_line + 1):

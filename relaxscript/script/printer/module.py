@@ -36,6 +36,7 @@ from relaxscript.ir.struct_info import StructInfo
 from relaxscript.ir.types import Type
 from relaxscript.ir.walk import children, free_vars
 from relaxscript.runtime.collector import collector_paused
+from relaxscript.runtime.object_path import ObjectPath
 from relaxscript.script.names.syntax import HEADERS
 from relaxscript.sinfo import struct_info_of_type
 
@@ -46,6 +47,7 @@ from .constants import encode, metadata_tree
 from .marks import add_marks
 from .names import identifier
 from .options import Options
+from .path_places import place_of_path
 from .relax import (
     print_binding,
     print_block,
@@ -166,6 +168,10 @@ class Printer:
         spans = [span for part in parts if (span := self.place(part)) is not None]
         return spans[0].cover(*spans[1:]) if spans else None
 
+    def place_of(self, path: ObjectPath) -> Span | None:
+        """The place of what a path from the root leads to."""
+        return place_of_path(self, self._root, path)
+
     def _record_places(self) -> ByNode[list[Span]]:
         made = _Script(Session(self.options, record=True), self.declares).of(self._root)
         unparser = self._unparser(made, True)
@@ -192,7 +198,9 @@ def _nested_too_deeply(what: str, span: Span | None) -> DiagnosticError:
 
 
 def _wants_marks(options: Options) -> bool:
-    return bool(options.obj_to_underline or options.obj_to_annotate or options.print_line_numbers)
+    nodes = options.obj_to_underline or options.obj_to_annotate
+    paths = options.path_to_underline or options.path_to_annotate
+    return bool(nodes or paths or options.print_line_numbers)
 
 
 def _class_around(span: Span | None) -> str | None:

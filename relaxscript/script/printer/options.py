@@ -10,7 +10,9 @@ from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import meant_hint, nearest
+from relaxscript.ir.field_types import brief
 from relaxscript.ir.node import Node
+from relaxscript.runtime.object_path import ObjectPath
 
 __all__ = ["WORDS", "Options"]
 
@@ -18,8 +20,11 @@ __all__ = ["WORDS", "Options"]
 WORDS = ("float", "metadata", "range")
 _PREFIXES = ("ir_prefix", "tir_prefix", "relax_prefix")
 _NUMBERS = {"indent_spaces": 1, "line_width": 1, "num_context_lines": -1}
-# Options of TVM that name a place by its path from the root; here a node says where it is.
-_PATHS = {"path_to_underline": "obj_to_underline", "path_to_annotate": "obj_to_annotate"}
+# Options that name places, and what names one.
+_PLACES: Mapping[str, tuple[type, str]] = {
+    "obj_to_underline": (Node, "nodes"), "path_to_underline": (ObjectPath, "paths"),
+    "obj_to_annotate": (Node, "nodes"), "path_to_annotate": (ObjectPath, "paths"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Options:
 
     The others are for reading only: `print_line_numbers`; `obj_to_underline`, nodes to underline,
     with `num_context_lines` lines around them (-1: all); `obj_to_annotate`, remarks about nodes.
+    `path_to_underline` and `path_to_annotate` have an `ObjectPath` where these have a node: it says
+    which of the node's places is meant.
     """
 
     name: str | None = None
@@ -63,6 +70,8 @@ class Options:
     show_all_struct_info: bool = True
     obj_to_underline: Sequence[Any] = ()
     obj_to_annotate: Mapping[Any, str] = field(default_factory=dict)
+    path_to_underline: Sequence[ObjectPath] = ()
+    path_to_annotate: Mapping[ObjectPath, str] = field(default_factory=dict)
     line_width: int = 100
 
     @staticmethod
@@ -74,9 +83,6 @@ class Options:
         """
         found: dict[str, Any] = {}
         for word, value in options.items():
-            if word in _PATHS:
-                _refuse_path(word, value)
-                continue
             if word not in _KNOWN:
                 near = nearest(word, list(_KNOWN))
                 hint = meant_hint(near)
@@ -90,22 +96,10 @@ class Options:
 _KNOWN = {f.name: f for f in fields(Options)}
 
 
-def _refuse_path(word: str, value: Any) -> None:
-    if value:
-        raise TypeError(
-            f"`{word}` names places by paths, which are not kept; "
-            f"give the nodes themselves to `{_PATHS[word]}`"
-        )
-
-
 def _check_option(word: str, value: Any) -> Any:
     """The value of an option, of the kind that it has."""
-    if word == "obj_to_underline":
-        return (value,) if isinstance(value, Node) else tuple(value or ())
-    if word == "obj_to_annotate":
-        if not isinstance(value or {}, Mapping):
-            raise TypeError("`obj_to_annotate` maps nodes to remarks")
-        return value or {}
+    if word in _PLACES:
+        return _check_places(word, value)
     default = _KNOWN[word].default
     if word.endswith("_dtype"):
         return str(DataType(value))
@@ -118,6 +112,23 @@ def _check_option(word: str, value: Any) -> Any:
     if not isinstance(value, str) and not (word == "name" and value is None):
         raise TypeError(f"`{word}` is a string, not {value!r}")
     return value
+
+
+def _check_places(word: str, value: Any) -> Any:
+    """The nodes or paths to underline, of which one needs no list, or remarks about them."""
+    kind, noun = _PLACES[word]
+    items: Any
+    if word.endswith("annotate"):
+        items = value or {}
+        if not isinstance(items, Mapping):
+            raise TypeError(f"`{word}` maps {noun} to remarks")
+    else:
+        items = (value,) if isinstance(value, kind) else tuple(value or ())
+    for item in items:
+        if kind is ObjectPath and not isinstance(item, kind):
+            path = "`ObjectPath.root().attr(...)`"
+            raise TypeError(f"`{word}` takes {noun}, {path}, not {brief(item)}")
+    return items
 
 
 def _check_prefixes(options: Options) -> None:

@@ -132,9 +132,10 @@ def test_addresses_tell_objects_of_one_name_apart(module):
         (
             {"path_to_underline": ["p"]},
             TypeError,
-            "give the nodes themselves to `obj_to_underline`",
+            "`path_to_underline` takes paths, `ObjectPath.root().attr(...)`, not str ('p')",
         ),
-        ({"path_to_annotate": {"p": ""}}, TypeError, "nodes themselves to `obj_to_annotate`"),
+        ({"path_to_annotate": {"p": ""}}, TypeError, "`path_to_annotate` takes paths, `ObjectP"),
+        ({"path_to_annotate": "p"}, TypeError, "`path_to_annotate` maps paths to remarks"),
         ({"obj_to_annotate": 3}, TypeError, "`obj_to_annotate` maps nodes to remarks"),
         ({"relax_prefix": "if"}, ValueError, "`relax_prefix` must be a name of Python, not 'if'"),
         ({"tir_prefix": ""}, ValueError, "`tir_prefix` must be a name of Python, not ''"),

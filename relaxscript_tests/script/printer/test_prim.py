@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from relaxscript.dtypes import DataType
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim, relax, tir
 from relaxscript.ir.prim import (
@@ -137,7 +138,7 @@ def test_a_load_outside_of_a_prim_func_is_our_mistake():
 
 def test_a_callee_that_is_no_name_is_our_mistake():
     with pytest.raises(InternalError, match="does not know the callee"):
-        script(Call("int32", i, ()))
+        script(Call.make(DataType("int32"), i, ()))
 
 
 def test_a_long_sum_is_written_without_recursion():
