@@ -426,7 +426,7 @@ for _room, _hooks in {
     "analysis": ("struct_info_of",),
     "arith": ("ask_index_map",),
     "builder": ("bind_params", "bind_symbolic_vars", "create_empty", "inline_functions"),
-    "op": ("apply_operator", "is_eager", "operator_of"),
+    "op": ("apply_operator", "is_eager", "op_attribute_of", "operator_of"),
     "script": (
         "blame",
         "further_sections",
@@ -436,7 +436,9 @@ for _room, _hooks in {
         "places",
         "script_of",
     ),
+    "semantics.packed_calls": ("packed_func_named",),
     "sinfo": ("is_base_of", "static_type_of"),
+    "transform": ("legalize_call",),
 }.items():
     for _name in _hooks:
         getattr(ir.hooks, _name).fill_when_called(partial(import_module, f"{__name__}.{_room}"))

@@ -271,9 +271,10 @@ def own_code(files: Mapping[str, str]) -> list[str]:
 FILE_LINES = 600
 FUNCTION_LINES = 60
 NAMELESS = re.compile(
-    # Users of TVM import `relax.utils` and those of `backend` and `training`.
+    # Users of TVM import `relax.utils`, those of `backend` and `training`, and one `common`.
     r"(?<!relaxscript/relax)(?<!relaxscript/relax/backend)(?<!relaxscript/relax/training)(^|/)utils?(\.py|/)"
-    r"|(^|/)(helpers?|common|misc|_internal)(\.py|/)|^relaxscript/core(\.py|/)"
+    r"|(^|/)(helpers?|misc|_internal)(\.py|/)|(?<!/transform/legalize_ops)(^|/)common(\.py|/)"
+    r"|^relaxscript/core(\.py|/)"
 )
 
 

@@ -72,7 +72,6 @@ PASSES = {
     "LazyTransformParams": _WEIGHTS,
     "LiftTransformParams": _WEIGHTS,
     "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
-    "legalize_ops": _BY_LOOPS,
     "tuning_api": _NO_TUNING,
 }
 

@@ -26,6 +26,7 @@ from relaxscript.runtime.object_path import (
 from . import base
 from .module import IRModule
 from .node import Node
+from .op_attributes import register_op_attr
 from .prim import PrimExpr
 from .relax import Attrs, BaseFunc, GlobalVar, Op
 from .structural_equality import (
@@ -41,22 +42,28 @@ from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice
 
 if TYPE_CHECKING:
     from . import instrument, transform
+    from .env_func import EnvFunc
     from .json_reader import load_json
     from .json_writer import save_json
+    from .type_keys import make_node
 
 __all__ = [
-    "ArrayIndexPath", "AttributeAccessPath", "Attrs", "BaseFunc", "DummyGlobalInfo", "FuncType",
-    "GlobalInfo", "GlobalVar", "IRModule", "MapValuePath", "MissingArrayElementPath",
+    "ArrayIndexPath", "AttributeAccessPath", "Attrs", "BaseFunc", "DummyGlobalInfo", "EnvFunc",
+    "FuncType", "GlobalInfo", "GlobalVar", "IRModule", "MapValuePath", "MissingArrayElementPath",
     "MissingMapEntryPath", "Node", "ObjectPath", "ObjectPathPair", "Op", "PointerType",
     "PrimExpr", "PrimType", "Range", "RootPath", "SequentialSpan", "Span", "StructuralMismatch",
     "Target", "TupleType", "Type", "UnknownAttributeAccessPath", "VDevice",
-    "assert_structural_equal", "base", "get_first_structural_mismatch", "instrument",
-    "load_json", "save_json", "structural_equal", "structural_hash", "transform",
+    "assert_structural_equal", "base", "get_first_structural_mismatch", "instrument", "load_json",
+    "make_node", "register_op_attr", "save_json", "structural_equal", "structural_hash",
+    "transform",
 ]  # fmt: skip
 
 
 # What most programs do not ask for, by the files that have it.
-_LATER = {"load_json": "json_reader", "save_json": "json_writer"}
+_LATER = {
+    "EnvFunc": "env_func", "load_json": "json_reader", "make_node": "type_keys",
+    "save_json": "json_writer",
+}  # fmt: skip
 
 if not TYPE_CHECKING:
 

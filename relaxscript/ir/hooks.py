@@ -27,8 +27,11 @@ __all__ = [
     "inline_functions",
     "is_base_of",
     "is_eager",
+    "legalize_call",
     "metadata_of",
+    "op_attribute_of",
     "operator_of",
+    "packed_func_named",
     "parsed",
     "places",
     "run_function",
@@ -74,6 +77,11 @@ class Hook:
 
 apply_operator = Hook("apply_operator", "(symbol, *operands) -> the call that `x + y` means")
 operator_of = Hook("operator_of", "(full name) -> the Op of the operator that has it")
+op_attribute_of = Hook("op_attribute_of", "(full name, key) -> what its definition says, or None")
+legalize_call = Hook(
+    "legalize_call", "(builder, call) -> the call of the PrimFunc that computes it"
+)
+packed_func_named = Hook("packed_func_named", "(name) -> the PackedFunc that is registered by it")
 struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from its parts")
 static_type_of = Hook("static_type_of", "(StructInfo or None) -> the type of what has it")
 script_of = Hook("script_of", "(node, **options) -> its script")
@@ -107,7 +115,8 @@ _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
     metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
     ask_index_map, further_sections,
-    bind_params, bind_symbolic_vars, inline_functions, create_empty,
+    bind_params, bind_symbolic_vars, inline_functions, create_empty, op_attribute_of,
+    legalize_call, packed_func_named,
 )  # fmt: skip
 
 

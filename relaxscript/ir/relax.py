@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
 
-from . import calling, function_methods, hooks, prim
+from . import calling, function_methods, hooks, op_attributes, prim
 from .constant_array import constant_array
 from .field_types import FieldError, brief
 from .node import Node, field, node
@@ -396,13 +396,9 @@ class Op(Expr):
     def __hash__(self) -> int:
         return hash(self.name)
 
-    @staticmethod
-    def get(op_name: str) -> Op:
-        """The operator of a full name; an unknown one is refused, with the nearest there is."""
-        from .intrinsic import INTRINSICS
-
-        row = INTRINSICS.get(op_name)
-        return hooks.operator_of(op_name) if row is None else row.op
+    get = staticmethod(op_attributes.op_named_by_users)
+    get_attr, set_attr = op_attributes.get_attr, op_attributes.set_attr
+    has_attr, reset_attr = op_attributes.has_attr, op_attributes.reset_attr
 
     @property
     def op_name(self) -> str:

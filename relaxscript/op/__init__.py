@@ -25,6 +25,7 @@ from relaxscript.opdef.operator import (
 )
 from relaxscript.opdef.parameters import Parameter
 from relaxscript.opdef.traits import Trait
+from relaxscript.opdef.tvm_attributes import tvm_attribute
 from relaxscript.opdef.user_operators import offer as _offer
 
 from . import namespace
@@ -34,11 +35,12 @@ SYMBOLS = {operator.symbol: operator for operator in symbols()}
 hooks.apply_operator.fill(lambda symbol, *operands: SYMBOLS[symbol](*operands))
 hooks.is_eager.fill(eager.is_eager)
 hooks.operator_of.fill(lambda name: operator_named(name).op)
+hooks.op_attribute_of.fill(tvm_attribute)
 
 __all__ = [
     "REGISTRY", "SYMBOLS", "ArgumentError", "CompositeOp", "DeferredCheck", "InferContext",
     "Operator", "Parameter", "PlainContext", "Trait", "lookup", "operator_named",
-    "struct_info_of_leaf", "symbols", "traits_of", *namespace.__all__,
+    "struct_info_of_leaf", "symbols", "traits_of", "tvm_attribute", *namespace.__all__,
 ]  # fmt: skip
 
 _offer(_sys.modules[__name__])

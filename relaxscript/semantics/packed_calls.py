@@ -24,7 +24,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import VMError
-from relaxscript.ir import prim
+from relaxscript.ir import hooks, prim
 from relaxscript.runtime import get_global_func
 from relaxscript.runtime.coercion import call_packed
 from relaxscript.runtime.values import kind_of
@@ -32,6 +32,8 @@ from relaxscript.runtime.values import kind_of
 from . import scalar, tir_errors
 
 __all__ = ["PackedCall"]
+
+hooks.packed_func_named.fill(get_global_func)
 
 
 class _Operand(NamedTuple):

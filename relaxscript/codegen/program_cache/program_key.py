@@ -28,6 +28,7 @@ from relaxscript.opdef.user_operators import is_user_operator
 from relaxscript.runtime.arrays import NDArray
 from relaxscript.runtime.object_cache import LARGEST
 from relaxscript.transform.default_schedule.processor import this_processor
+from relaxscript.transform.legalize.registered import registered_legalizations
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pipeline import OUR_PIPELINES, PIPELINE_MAP
 
@@ -111,6 +112,8 @@ def _require_ours(rows: Rows) -> None:
     for row in rows.rows:
         if row[0] == "ir.relax.Op" and is_user_operator(row[1]):
             raise NotStorable("an operator of the user")
+    if registered_legalizations():
+        raise NotStorable("a legalisation of the user")
     written: list[Any] = [PIPELINE_MAP[name] for name in OUR_PIPELINES]
     for name, operator in REGISTRY.items():
         if not is_user_operator(name):

@@ -32,6 +32,7 @@ from relaxscript.transform.pass_infra.passes import ModulePass
 from .customize import Customizer, Legalization
 from .packed_calls import packed_call
 from .prim_funcs import OperatorFunctions, Stays
+from .registered import registered_legalizations
 
 __all__ = ["LegalizeOps", "Legalizer", "write_functions"]
 
@@ -67,6 +68,7 @@ class LegalizeOps(ModulePass):
 
     `customize_legalize_map` says by the name of an operator ("relax.add") what takes the place of
     its calls. `legalize(builder, call)` gives an expression, or the call itself for one to keep.
+    `register_legalize` says so for all uses of this pass.
 
     Source: TVM `relax.transform.LegalizeOps`.
     """
@@ -99,8 +101,9 @@ class LegalizeOps(ModulePass):
         builder = BlockBuilder(mod)
         kept: Collection[Var] = ()
         changed = False
-        if self.customize_legalize_map:
-            customizer = Customizer(mod, builder, self.customize_legalize_map)
+        customized = registered_legalizations() | self.customize_legalize_map
+        if customized:
+            customizer = Customizer(mod, builder, customized)
             changed = write_functions(customizer, builder)
             kept = customizer.kept
         legalizer = Legalizer(mod, builder, kept, self.keep_failures, self.keep_faster)
