@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from . import nn
+from .detach_params import detach_params
 
-__all__ = ["nn"]
+__all__ = ["detach_params", "nn"]

@@ -28,7 +28,7 @@ from .module import IRModule
 from .node import Node
 from .op_attributes import register_op_attr
 from .prim import PrimExpr
-from .relax import Attrs, BaseFunc, GlobalVar, Op
+from .relax import Attrs, Attrs as DictAttrs, BaseFunc, GlobalVar, Op
 from .structural_equality import (
     StructuralMismatch,
     assert_structural_equal,
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from .type_keys import make_node
 
 __all__ = [
-    "ArrayIndexPath", "AttributeAccessPath", "Attrs", "BaseFunc", "DummyGlobalInfo", "EnvFunc",
-    "FuncType", "GlobalInfo", "GlobalVar", "IRModule", "MapValuePath", "MissingArrayElementPath",
-    "MissingMapEntryPath", "Node", "ObjectPath", "ObjectPathPair", "Op", "PointerType",
-    "PrimExpr", "PrimType", "Range", "RootPath", "SequentialSpan", "Span", "StructuralMismatch",
-    "Target", "TupleType", "Type", "UnknownAttributeAccessPath", "VDevice",
+    "ArrayIndexPath", "AttributeAccessPath", "Attrs", "BaseFunc", "DictAttrs", "DummyGlobalInfo",
+    "EnvFunc", "FuncType", "GlobalInfo", "GlobalVar", "IRModule", "MapValuePath",
+    "MissingArrayElementPath", "MissingMapEntryPath", "Node", "ObjectPath", "ObjectPathPair",
+    "Op", "PointerType", "PrimExpr", "PrimType", "Range", "RootPath", "SequentialSpan", "Span",
+    "StructuralMismatch", "Target", "TupleType", "Type", "UnknownAttributeAccessPath", "VDevice",
     "assert_structural_equal", "base", "get_first_structural_mismatch", "instrument", "load_json",
     "make_node", "register_op_attr", "save_json", "structural_equal", "structural_hash",
     "transform",

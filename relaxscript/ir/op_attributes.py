@@ -83,25 +83,25 @@ def registered_values(attr_key: str) -> Mapping[str, Any]:
     return {name: entry.value for name, entry in _registered.get(attr_key, {}).copy().items()}
 
 
-def get_attr(op: Op, attr_key: str) -> Any:
+def get_attr(op: Op, attr_name: str) -> Any:
     """The attribute of a key, "FLegalize" for example; None where there is none.
 
     What users registered goes before what the definition says.
     """
-    found = _registered.get(attr_key, {}).get(op.name)
-    return hooks.op_attribute_of(op.name, attr_key) if found is None else found.value
+    found = _registered.get(attr_name, {}).get(op.name)
+    return hooks.op_attribute_of(op.name, attr_name) if found is None else found.value
 
 
-def has_attr(op: Op, attr_key: str) -> bool:
+def has_attr(op: Op, attr_name: str) -> bool:
     """True if the operator has an attribute of this key."""
-    return get_attr(op, attr_key) is not None
+    return get_attr(op, attr_name) is not None
 
 
-def set_attr(op: Op, attr_key: str, value: Any, plevel: int = 10) -> None:
+def set_attr(op: Op, attr_name: str, value: Any, plevel: int = 10) -> None:
     """Register an attribute of this operator, as `register_op_attr` does."""
-    _register(op, attr_key, value, plevel)
+    _register(op, attr_name, value, plevel)
 
 
-def reset_attr(op: Op, attr_key: str) -> None:
+def reset_attr(op: Op, attr_name: str) -> None:
     """Forget what was registered under a key; what the definition says stays."""
-    _registered.get(attr_key, {}).pop(op.name, None)
+    _registered.get(attr_name, {}).pop(op.name, None)

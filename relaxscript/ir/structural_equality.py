@@ -145,7 +145,7 @@ class _StructuralComparison:
             for name in leaves:
                 x, y = getattr(a, name), getattr(b, name)
                 if x is not y and not _same_leaf(x, y):
-                    steps = (("attr", name),)
+                    steps = () if isinstance(a, relax.Op) else (("attr", name),)
                     return Found(a, b, _leaf_reason(a, b, name), within, (steps, steps))
             if is_scope:
                 stack.append((len(self.trail), len(order), _END, None))

@@ -75,8 +75,8 @@ def make_node(type_key: str, **kwargs: Any) -> Any:
     """A node by the key of its type and its fields, `make_node("IntImm", dtype="int32", value=1)`.
 
     The fields are those of the class here, converted as its constructor does. "DictAttrs" takes any
-    names. Raises `DiagnosticError` (RX0103) for an unknown key. A field that the class has not, that
-    is missing or that cannot hold its value is refused as well.
+    names. Raises `DiagnosticError` (RX0103) for an unknown key. A field that the class has not,
+    that is missing or that cannot hold its value is refused as well.
     """
     made_by = class_of_key(type_key)
     if made_by is not Attrs:

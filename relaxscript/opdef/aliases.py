@@ -54,6 +54,13 @@ def other_dtype(name: str) -> str | None:
 
 
 def nearest_dtype(name: str, known: Collection[str]) -> str | None:
-    """The dtype, one of `known`, that was most likely meant by `name`."""
+    """The dtype, one of `known`, that was most likely meant by `name`.
+
+    For one of scalable vectors, "float32xvscalex4", that of as many lanes: here vectors have a
+    fixed number of lanes.
+    """
+    fixed = name.replace("xvscalex", "x")
+    if fixed != name and fixed in known:
+        return fixed
     meant = other_dtype(name)
     return meant if meant in known else nearest(name, known)

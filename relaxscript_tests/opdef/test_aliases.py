@@ -39,6 +39,11 @@ def test_a_data_type_of_others_is_one_of_ours(name, meant):
     assert nearest_dtype(name, DTYPES) == meant
 
 
+def test_a_scalable_vector_is_one_of_as_many_lanes():
+    assert nearest_dtype("int32xvscalex4", ["int32", "int32x4"]) == "int32x4"
+    assert nearest_dtype("int32xvscalex4", ["float64"]) is None
+
+
 def test_other_names_of_data_types_lead_to_data_types():
     assert {other_dtype(name) for name in _DTYPES} <= set(DTYPES)
     assert other_dtype("float32") is None

@@ -90,6 +90,7 @@ ABSENT = {
     "relax.transform.legalize_ops.common.register_legalize":
         "`LegalizeOps` takes the map, and an operator is registered with its compute",
     "relax.transform.legalize_ops": "each operator has its compute; `LegalizeOps` takes a map",
+    "relax.transform.VMBuiltinLower": "TVM's old name of LowerRuntimeBuiltin",
     **each(
         "for tuning, which there is none of: `ApplyDefaultSchedule` arranges loops", "relax",
         "transform.tuning_api pipeline.static_shape_tuning_pipeline",

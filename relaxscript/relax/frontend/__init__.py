@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from relaxscript.frontend.detach_params import detach_params
+
 from . import nn
 
 if not TYPE_CHECKING:
     from relaxscript.errors.not_built import of_frontend as __getattr__  # noqa: F401
 
-__all__ = ["nn"]
+__all__ = ["detach_params", "nn"]

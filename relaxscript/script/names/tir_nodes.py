@@ -20,6 +20,7 @@ from relaxscript.ir.module import Target, as_target
 from relaxscript.ir.prim import PrimExpr, PrimExprLike, StringImm, const, match_dtypes
 from relaxscript.ir.relax import GlobalVar, Op
 from relaxscript.ir.scalar_functions import FUNCTIONS
+from relaxscript.ir.walk import walk
 
 from .tir_types import ScalarType, cast_lanes
 
@@ -119,10 +120,17 @@ def _lanes(name: str, value: Any) -> int:
     if isinstance(count, int) and not isinstance(count, bool) and count > 0:
         return count
     fact = f"is {count}" if isinstance(count, int) else "is known only later"
+    # The lanes of a dtype are a number of Python, so those of a vector are.
+    scalable = isinstance(value, PrimExpr) and _mentions_vscale(value)
     raise OperandError(
         "lanes", fact if isinstance(value, (int, PrimExpr)) else "is no number", code="RX0502",
         message=f"the lanes of `T.{name}` are a positive number that is known now",
+        help="write how many there are: no vector is scalable here" if scalable else None,
     )  # fmt: skip
+
+
+def _mentions_vscale(value: PrimExpr) -> bool:
+    return any(isinstance(e, prim.Call) and e.op == "tir.vscale" for e in walk(value))
 
 
 @report_at_caller

@@ -339,6 +339,20 @@ def test_a_vector_has_lanes():
 
 
 @rejected
+def test_no_vector_is_scalable():
+    @T.prim_func
+    def f(x: T.Buffer((8,), "float32")):
+        x[T.Ramp(0, 1, 4 * T.vscale())] = T.float32x4(0)
+        #              ^^^^^^^^^^^^^^ error: RX0502 the lanes of `T.Ramp` are a positive number that
+        #                           | is known now
+        #                           help: write how many there are: no vector is scalable here
+        x[0:4] = T.Cast("float32xvscalex4", 0)
+        #               ^^^^^^^^^^^^^^^^^^ error: RX0502 "float32xvscalex4" is not a dtype
+        #                                help: did you mean "float32x4"?
+        #                                fix: "float32x4"
+
+
+@rejected
 def test_lanes_that_do_not_fit():
     @T.prim_func
     def f(x: T.Buffer((8,), "float32")):
