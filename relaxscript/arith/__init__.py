@@ -22,14 +22,30 @@ from .facts import Facts, Interval
 from .format import format_expr
 from .index_map import index_bounds, places_of
 from .int_set import IntervalSet, IntSet, neg_inf, pos_inf
+from .iter_map import (
+    IterMapExpr,
+    IterMapLevel,
+    IterMapResult,
+    IterMark,
+    IterSplitExpr,
+    IterSumExpr,
+    detect_iter_map,
+    inverse_affine_iter_map,
+    iter_map_simplify,
+    normalize_iter_map_to_expr,
+    normalize_to_iter_sum,
+    subspace_divide,
+)
 from .prove import prove, prove_equal
 from .simplify import simplify
 from .solution import only_solution
 
 __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
-    "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "ModularSet",
-    "ProofStrength", "all_of", "any_of", "bounds", "evaluate", "format_expr", "index_bounds",
-    "neg_inf", "negate", "only_solution", "places_of", "pos_inf", "prove", "prove_equal",
-    "simplify",
+    "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "IterMapExpr",
+    "IterMapLevel", "IterMapResult", "IterMark", "IterSplitExpr", "IterSumExpr", "ModularSet",
+    "ProofStrength", "all_of", "any_of", "bounds", "detect_iter_map", "evaluate", "format_expr",
+    "index_bounds", "inverse_affine_iter_map", "iter_map_simplify", "neg_inf", "negate",
+    "normalize_iter_map_to_expr", "normalize_to_iter_sum", "only_solution", "places_of", "pos_inf",
+    "prove", "prove_equal", "simplify", "subspace_divide",
 ]  # fmt: skip
