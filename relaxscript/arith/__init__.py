@@ -17,6 +17,8 @@ from .analyzer import (
 )
 from .answer import NO, UNKNOWN, YES, Answer, all_of, any_of, negate
 from .bounds import bounds
+from .deduce_bound import deduce_bound
+from .domain_touched import domain_touched
 from .evaluate import EvaluationError, evaluate
 from .facts import Facts, Interval
 from .format import format_expr
@@ -36,7 +38,13 @@ from .iter_map import (
     normalize_to_iter_sum,
     subspace_divide,
 )
+from .linear_equation import detect_clip_bound, detect_linear_equation
 from .prove import prove, prove_equal
+from .region_bounds import (
+    estimate_region_lower_bound,
+    estimate_region_strict_bound,
+    estimate_region_upper_bound,
+)
 from .simplify import simplify
 from .solution import only_solution
 
@@ -44,7 +52,9 @@ __all__ = [
     "NO", "UNKNOWN", "YES", "AlreadyBoundError", "Analyzer", "Answer", "ConstIntBound",
     "EvaluationError", "Extension", "Facts", "IntSet", "Interval", "IntervalSet", "IterMapExpr",
     "IterMapLevel", "IterMapResult", "IterMark", "IterSplitExpr", "IterSumExpr", "ModularSet",
-    "ProofStrength", "all_of", "any_of", "bounds", "detect_iter_map", "evaluate", "format_expr",
+    "ProofStrength", "all_of", "any_of", "bounds", "deduce_bound", "detect_clip_bound",
+    "detect_iter_map", "detect_linear_equation", "domain_touched", "estimate_region_lower_bound",
+    "estimate_region_strict_bound", "estimate_region_upper_bound", "evaluate", "format_expr",
     "index_bounds", "inverse_affine_iter_map", "iter_map_simplify", "neg_inf", "negate",
     "normalize_iter_map_to_expr", "normalize_to_iter_sum", "only_solution", "places_of", "pos_inf",
     "prove", "prove_equal", "simplify", "subspace_divide",

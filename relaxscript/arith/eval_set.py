@@ -35,7 +35,7 @@ from .rules import floor_division, truncated
 from .simplify import simplify
 from .to_expr import ExprBuilder
 
-__all__ = ["eval_interval"]
+__all__ = ["eval_interval", "with_domains"]
 
 # The least and the greatest value; None where there is none, or none is found.
 Ends = tuple[Poly | None, Poly | None]
@@ -55,7 +55,7 @@ def eval_interval(
     if not is_index(e.dtype):
         return IntervalSet.everything()
     facts = facts or Facts()
-    context = CanonicalContext(_with_domains(domains, facts.without(domains)))
+    context = CanonicalContext(with_domains(domains, facts.without(domains)))
     try:
         p = context.read(e)
         ends = {
@@ -73,7 +73,7 @@ def eval_interval(
         return IntervalSet.everything()
 
 
-def _with_domains(domains: Mapping[prim.Var, IntervalSet], facts: Facts) -> Facts:
+def with_domains(domains: Mapping[prim.Var, IntervalSet], facts: Facts) -> Facts:
     """`facts`, and that variables are in their domains."""
     for v, domain in domains.items():
         low, high = domain.min_value, domain.max_value

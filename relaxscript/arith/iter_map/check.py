@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import is_one, is_zero, number_of
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .digits import Digit, DigitAlgebra, IndexIterator, NotAffine
-from .index_algebra import is_one, is_zero, number_of
 
 __all__ = ["check_bijective", "check_surjective"]
 

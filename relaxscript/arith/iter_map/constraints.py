@@ -7,23 +7,17 @@ all is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from relaxscript.arith.conjuncts import conjuncts
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import is_zero, number_of
 from relaxscript.ir import prim
-from relaxscript.ir.prim import IntImm, PrimExpr
-from relaxscript.ir.relax import Op
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.walk import post_order
 
 from .digits import IndexIterator, NotAffine, Sum
-from .index_algebra import is_zero, number_of
 from .reader import Reader
 
-__all__ = ["apply_predicate", "conjuncts"]
-
-_OPPOSITE: dict[type[PrimExpr], type[prim.Comparison]] = {
-    prim.LT: prim.GE, prim.GE: prim.LT, prim.GT: prim.LE, prim.LE: prim.GT,
-}  # fmt: skip
+__all__ = ["apply_predicate"]
 
 
 def apply_predicate(predicate: PrimExpr, reader: Reader) -> None:
@@ -32,6 +26,8 @@ def apply_predicate(predicate: PrimExpr, reader: Reader) -> None:
     Raises `NotAffine` for what is no such comparison, and where nothing is left of an iterator.
     """
     found = list(conjuncts(predicate))
+    if any(is_zero(condition) for condition in found):
+        raise NotAffine("the predicate holds nowhere")
     reader.other_conditions += [c for c in found if not reader.depends(c)]
     found = [c for c in found if reader.depends(c)]
     for comparison in sorted(found, key=lambda c: sum(1 for _ in post_order(c))):
@@ -49,29 +45,6 @@ def apply_predicate(predicate: PrimExpr, reader: Reader) -> None:
                 _apply_negative(reader, b - a - 1, comparison)
             case _:
                 raise NotAffine(f"the predicate `{format_expr(comparison)}` is no comparison")
-
-
-def conjuncts(predicate: PrimExpr) -> Iterator[PrimExpr]:
-    """The conditions that hold together where `predicate` does."""
-    match predicate:
-        case prim.And(a, b):
-            yield from conjuncts(a)
-            yield from conjuncts(b)
-        case prim.Not(prim.Or(a, b)):
-            yield from conjuncts(prim.Not(a))
-            yield from conjuncts(prim.Not(b))
-        case prim.Not(prim.Not(a)):
-            yield from conjuncts(a)
-        case prim.Not(a) if type(a) in _OPPOSITE and isinstance(a, prim.Comparison):
-            yield _OPPOSITE[type(a)](a.a, a.b)
-        case prim.Call(op=Op("tir.likely"), args=(a,)):
-            yield from conjuncts(a)
-        case IntImm(value=1):
-            return
-        case IntImm(value=0):
-            raise NotAffine("the predicate holds nowhere")
-        case _:
-            yield predicate
 
 
 def _apply_negative(reader: Reader, e: PrimExpr, source: PrimExpr) -> None:

@@ -170,9 +170,10 @@ class Detection:
         simplify_trivial_iterators: bool,
         analyzer: Analyzer | None,
         name: str = "indices",
+        domain_name: str = "input_iters",
     ) -> None:
         self.indices = indices_of(f"{function}.{name}", indices)
-        domain = domain_of(f"{function}.input_iters", input_iters)
+        domain = domain_of(f"{function}.{domain_name}", input_iters)
         self.predicate = condition(f"{function}.predicate", predicate)
         self.level = _level_of(f"{function}.check_level", check_level)
         if analyzer is not None and not isinstance(analyzer, Analyzer):

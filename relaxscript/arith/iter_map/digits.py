@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import IndexAlgebra, is_one, is_zero
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
-
-from .index_algebra import IndexAlgebra, is_one, is_zero
 
 __all__ = [
     "Digit",

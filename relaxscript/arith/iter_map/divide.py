@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from relaxscript.arith.analyzer import Analyzer
 from relaxscript.arith.arguments import variable, wrong
+from relaxscript.arith.index_algebra import is_one, is_zero
 from relaxscript.ir import prim
 from relaxscript.ir.iter_map import IterMark, IterSumExpr
 from relaxscript.ir.prim import PrimExpr, Var
@@ -16,7 +17,6 @@ from relaxscript.ir.walk import free_vars
 
 from .detect import Detection, IterMapLevel
 from .digits import Digit, DigitAlgebra, IndexIterator, NotAffine, ScaledDigit, Sum
-from .index_algebra import is_one, is_zero
 from .marks import MarkBuilder
 from .normalize import normalize_iter_map_to_expr
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import is_one, number_of
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr
 
 from .digits import DigitAlgebra, IndexIterator, NotAffine, ScaledDigit, Sum, whole
-from .index_algebra import is_one, number_of
 
 __all__ = ["Fuser", "in_order_of_scale"]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from relaxscript.arith.arguments import scalar, wrong
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import IndexAlgebra, is_one, is_zero
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.iter_map import IterMark, IterSplitExpr, IterSumExpr
 from relaxscript.ir.prim import PrimExpr, Var
 
-from .index_algebra import IndexAlgebra, is_one, is_zero
 from .normalize import normalize_iter_map_to_expr
 
 __all__ = ["inverse_affine_iter_map"]

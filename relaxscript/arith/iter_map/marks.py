@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from relaxscript.arith.index_algebra import is_one, is_zero
 from relaxscript.ir import prim
 from relaxscript.ir.iter_map import IterMark, IterSplitExpr, IterSumExpr
 from relaxscript.ir.prim import PrimExpr
 
 from .digits import Digit, DigitAlgebra, IndexIterator, Sum, is_whole
-from .index_algebra import is_one, is_zero
 from .normalize import normalize_iter_map_to_expr
 
 __all__ = ["MarkBuilder"]

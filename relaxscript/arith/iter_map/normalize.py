@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from relaxscript.arith.arguments import wrong
+from relaxscript.arith.index_algebra import IndexAlgebra, is_one, is_zero
 from relaxscript.ir import prim
 from relaxscript.ir.iter_map import IterSplitExpr, IterSumExpr
 from relaxscript.ir.prim import PrimExpr
-
-from .index_algebra import IndexAlgebra, is_one, is_zero
 
 __all__ = ["normalize_iter_map_to_expr"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relaxscript.arith.format import format_expr
+from relaxscript.arith.index_algebra import is_one, is_zero
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript.ir.tir import Range
@@ -12,7 +13,6 @@ from relaxscript.ir.walk import free_vars
 
 from .digits import DigitAlgebra, IndexIterator, NotAffine, ScaledDigit, Sum, whole
 from .fuse import Fuser
-from .index_algebra import is_one, is_zero
 
 __all__ = ["Reader"]
 

@@ -5,12 +5,13 @@ Numbers are computed at once; what has variables is simplified, and asked about,
 
 from __future__ import annotations
 
-from relaxscript.arith.answer import YES
-from relaxscript.arith.facts import Facts
-from relaxscript.arith.prove import prove, prove_equal
-from relaxscript.arith.simplify import simplify
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
+
+from .answer import YES
+from .facts import Facts
+from .prove import prove, prove_equal
+from .simplify import simplify
 
 __all__ = ["IndexAlgebra", "is_one", "is_zero", "number_of"]
 
