@@ -66,7 +66,6 @@ PASSES = {
     "AlterOpImpl": _BY_LOOPS,
     "ConvertLayout": _BY_LAYOUT,
     "FastMathTransform": _BY_LOOPS,
-    "FuseTransposeMatmul": "`FuseOpsByPattern` takes the pattern of both",
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,
     "LazyTransformParams": _WEIGHTS,

@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from .byoc.run_codegen import RunCodegen
     from .byoc.split_call_tir_by_pattern import SplitCallTIRByPattern
     from .fuse.fuse_ops_by_pattern import FuseOpsByPattern
+    from .fuse.fuse_transpose_matmul import FuseTransposeMatmul
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
     from .gradient.gradient import Gradient
     from .layout.optimize_layout_transform import OptimizeLayoutTransform
@@ -132,6 +133,7 @@ _LATER = {
     "FewShotTuning": "other_machines.meta_schedule",
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
+    "FuseTransposeMatmul": "fuse.fuse_transpose_matmul",
     "FusionPattern": "fuse.fusion_pattern",
     "Gradient": "gradient.gradient",
     "IPCAllReduceRewrite": "other_machines.ipc_memory",
@@ -198,6 +200,7 @@ __all__ = [
     "FuseOps",
     "FuseOpsByPattern",
     "FuseTIR",
+    "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FuseTransposeMatmul",
     "FusionPattern",
     "Gradient",
     "IPCAllReduceRewrite",

@@ -80,6 +80,7 @@ ABSENT = {
         SIMPLER, "relax.transform",
         "FastMathTransform FuseTransposeMatmul UpdateParamStructInfo",
         "ExpandTupleArguments FastMathTransform FuseTransposeMatmul "
+        "ExpandTupleArguments FastMathTransform "
         "RemoveUnusedOutputs RemoveUnusedParameters "
         "SpecializePrimFuncBasedOnCallSite",
     ),

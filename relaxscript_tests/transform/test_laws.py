@@ -97,9 +97,9 @@ DECLARED = {
     },
     "adds_functions": {
         "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
-        "Gradient", "LambdaLift", "LegalizeOps", "MergeCompositeFunctions", "OutlineNative",
-        "SplitCallTIRByPattern",
-        "SplitLayoutRewritePreproc", "VMShapeLower", "backend.DispatchSortScan",
+        "FuseTransposeMatmul", "Gradient", "LambdaLift", "LegalizeOps", "MergeCompositeFunctions",
+        "OutlineNative", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "VMShapeLower",
+        "backend.DispatchSortScan",
     },
     "removes_functions": {
         "AttachAttrLayoutFreeBuffers", "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
@@ -108,7 +108,7 @@ DECLARED = {
     },
     "tolerance": {
         "AdjustMatmulOrder", "ApplyDefaultSchedule", "CombineParallelMatmul", "ExpandMatmulOfSum",
-        "FoldBatchnormToConv2D", "LegalizeOps", "ReorderTakeAfterMatmul",
+        "FoldBatchnormToConv2D", "FuseTransposeMatmul", "LegalizeOps", "ReorderTakeAfterMatmul",
         "backend.DispatchSortScan",
     },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from relaxscript.analysis.derive import Context, derive_struct_info
 from relaxscript.arith import YES, Facts, prove_equal
-from relaxscript.builder import ExprMutator
+from relaxscript.builder import BlockBuilder, ExprMutator
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr
@@ -66,8 +66,10 @@ class AlgebraicRewriter(ExprMutator):
     The steps to what a call becomes are bound only if the law comes to a result.
     """
 
-    def __init__(self, mod: IRModule, law: Law, func: Function) -> None:
-        super().__init__(mod)
+    def __init__(
+        self, mod: IRModule, law: Law, func: Function, builder: BlockBuilder | None = None
+    ) -> None:
+        super().__init__(mod, builder)
         self.law = law
         self.root = func
         # Variables that were looked through, whose calls may have become useless.
@@ -205,12 +207,17 @@ class AlgebraicRewriter(ExprMutator):
         return True
 
 
-def rewrite_by(law: Law, func: Function, mod: IRModule) -> Function:
-    """The function by a law, without the calls that became useless by it."""
+def rewrite_by(
+    law: Law, func: Function, mod: IRModule, builder: BlockBuilder | None = None
+) -> Function:
+    """The function by a law, without the calls that became useless by it.
+
+    A `builder` is given by who adds functions to the module.
+    """
     calls = (node.op for node in compounds(func) if isinstance(node, Call))
     if not any(isinstance(op, Op) and op.name == law.operator for op in calls):
         return func
-    rewriter = AlgebraicRewriter(mod, law, func)
+    rewriter = AlgebraicRewriter(mod, law, func, builder)
     made = rewriter.function(func)
     return made if made is func else _without_unused(made, rewriter.passed)
 

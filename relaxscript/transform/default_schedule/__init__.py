@@ -6,6 +6,7 @@ product.py                 products of matrices by tiles, and what follows them.
 tiled_product.py           products by tiles, for many rows.
 direct_product.py          small products, without copies.
 packed_product.py          products whose second matrix may lie in any way.
+transposed_product.py      products by a matrix whose columns are stored as rows.
 in_place.py                what is computed in two steps in the memory of the result.
 product_of_few_rows.py     products that read the second matrix once.
 rows.py                    reductions of rows, and what is before and behind them.

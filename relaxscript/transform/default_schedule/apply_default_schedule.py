@@ -17,6 +17,7 @@ from .nests import nests
 from .processor import Processor, this_processor
 from .product import product
 from .rows import rows
+from .transposed_product import transposed_product
 
 __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 
@@ -35,8 +36,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
                                                     A[T.Ramp(i * 8, 1, 8)])
 
     A rule is a function of a PrimFunc and the processor. It gives the function as it is to be run,
-    or None. Where none is given there are four. `elementwise` is for elements that depend on no
-    others, `product` for products of matrices and what follows them. `rows` is for reductions of
+    or None. Where none is given there are five. `elementwise` is for elements that depend on no
+    others, `product` for products of matrices and what follows them. `transposed_product` is for
+    many rows and a matrix whose columns are stored as rows. `rows` is for reductions of
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
@@ -54,7 +56,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
     tolerance = 1e-6
 
     def __init__(self, *rules: Rule) -> None:
-        self.rules: tuple[Rule, ...] = rules or (elementwise, product, rows, nests)
+        self.rules: tuple[Rule, ...] = rules or (
+            elementwise, product, transposed_product, rows, nests,
+        )  # fmt: skip
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):

@@ -32,7 +32,7 @@ from .loop_writing import (
 from .processor import Processor
 from .tiled_product import Product
 
-__all__ = ["TileShape", "direct_loops", "is_low", "is_small", "tile_of"]
+__all__ = ["LOW", "TileShape", "direct_loops", "is_low", "is_small", "tile_of"]
 
 # The elements of B, or its columns or steps where the others are not known, up to which it, or a
 # strip of it, stays near.

@@ -1,7 +1,8 @@
 """Products whose second matrix may lie in memory as the schedule wants it.
 
 Such a matrix is a constant. Its panels are filled by statements of their own at the begin of the
-function, which `SplitLayoutRewritePreproc` takes out: then they are filled once.
+function, which `SplitLayoutRewritePreproc` takes out: then they are filled once. If its columns are
+stored as rows, these statements exchange them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from relaxscript.ir.prim import BufferLoad, IntImm, Min, PrimExpr, Ramp, const
+from relaxscript.ir.prim import INT64, BufferLoad, IntImm, Min, PrimExpr, Ramp, Var, const
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.tir import (
     Block,
@@ -24,11 +25,15 @@ from relaxscript.ir.tir import (
 )
 
 from .direct_product import TileShape, is_low, is_small, tile_of
-from .loop_writing import in_row, loop, number, with_memory
+from .loop_nests import Loop
+from .loop_writing import in_loops, in_row, loop, number, with_memory
 from .processor import Processor
 from .tiled_product import Product, packing_loops, tiled_loops
 
-__all__ = ["LAYOUT_FREE", "PREPROCESS", "Panels", "loops_of_panels", "panels_of"]
+__all__ = [
+    "LAYOUT_FREE", "PREPROCESS", "Panels", "exchanged", "loops_of_panels", "may_be_exchanged",
+    "panels_of",
+]  # fmt: skip
 
 # The attribute that lists the parameters of a function that may lie in memory in any way.
 LAYOUT_FREE = "layout_free_buffers"
@@ -47,9 +52,16 @@ class Panels(NamedTuple):
     filled: Stmt
 
 
-def panels_of(func: PrimFunc, product: Product, processor: Processor) -> Panels | None:
-    """The panels for the second matrix, where it may lie in any way and panels are worth it."""
-    if product.b not in _layout_free(func) or product.lead_b or product.b.strides:
+def panels_of(
+    func: PrimFunc, product: Product, processor: Processor, given: Buffer | None = None
+) -> Panels | None:
+    """The panels for the second matrix, where it may lie in any way and panels are worth it.
+
+    It is `given` with rows and columns exchanged, or as it is.
+    """
+    if given is None and (product.b not in _layout_free(func) or product.b.strides):
+        return None
+    if product.lead_b:
         return None
     m, n, k = product.sizes
     if not (isinstance(n, IntImm) and isinstance(k, IntImm)) or is_small(product):
@@ -60,11 +72,36 @@ def panels_of(func: PrimFunc, product: Product, processor: Processor) -> Panels 
     size = prod(extent.value for extent in buffer.shape if isinstance(extent, IntImm))
     if size > max(n.value * k.value, MOST_BYTES // buffer.dtype.itemsize):
         return None
+    if given is not None:
+        loops = with_memory(product.b, in_row(_exchanging(given, product.b), loops))
+    return _filled(given or product.b, buffer, loops)
+
+
+def _filled(source: Buffer, buffer: Buffer, loops: Stmt) -> Panels:
+    """The buffer into which these loops bring a matrix before the product."""
     block = Block(
-        (), (_whole(product.b),), (_whole(buffer),), "b_panels", loops,
+        (), (_whole(source),), (_whole(buffer),), buffer.name, loops,
         annotations=Attrs({PREPROCESS: True}),
     )  # fmt: skip
     return Panels(buffer, BlockRealize((), const(True), block))
+
+
+def may_be_exchanged(func: PrimFunc, given: Buffer) -> bool:
+    """True if a matrix whose columns are stored as rows is exchanged before the run."""
+    is_known = all(isinstance(size, IntImm) for size in given.shape)
+    return given in _layout_free(func) and is_known
+
+
+def exchanged(given: Buffer, matrix: Buffer) -> Panels:
+    """The matrix that is `given` with rows and columns exchanged, and the block that fills it."""
+    return _filled(given, matrix, _exchanging(given, matrix))
+
+
+def _exchanging(given: Buffer, matrix: Buffer) -> Stmt:
+    places = tuple(Var.make(f"i{axis}", INT64) for axis in range(len(matrix.shape)))
+    *outer, step, column = places
+    store = BufferStore(matrix, BufferLoad(given, (*outer, column, step)), places)
+    return in_loops([Loop(*pair) for pair in zip(places, matrix.shape, strict=True)], store)
 
 
 def _layout_free(func: PrimFunc) -> set[Buffer]:

@@ -40,12 +40,12 @@ from .elementwise import results_by_vectors
 from .in_place import place_in_result, with_buffer_in_place
 from .loop_nests import nest_of, nests_of_parts, parts_of
 from .loop_writing import in_row, with_memory
-from .packed_product import Panels, loops_of_panels, panels_of
+from .packed_product import Panels, exchanged, loops_of_panels, may_be_exchanged, panels_of
 from .processor import Processor
 from .product_of_few_rows import loops_of_few_rows
 from .tiled_product import Product, tiled_loops
 
-__all__ = ["product"]
+__all__ = ["product", "transposed_rows"]
 
 # With so few rows a matrix is best read once; with fewer columns nothing is gained by vectors.
 FEWEST = 4
@@ -63,6 +63,7 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
 
     The matrices are of float32 or float64. Behind it there are nests of each element. Panels of a
     matrix that the attribute `layout_free_buffers` lists are filled first, by a block of its own.
+    Of such a matrix columns may be stored as rows: `B[j, k]`. That block exchanges them.
     The product lies in the result, where one follows that is computed of each element alone.
     """
     parts = parts_of(func)
@@ -73,6 +74,8 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     first, *others = parts.parts if cleared is None else parts.parts[1:] or parts.parts
     found = _matched(first, cleared)
     if found is None or not _is_worth_it(found):
+        return None
+    if found.exchanged is not None and not may_be_exchanged(func, found.exchanged):
         return None
     a, b, c = found.product[:3]
     if not {a, b}.isdisjoint(parts.own):
@@ -91,6 +94,20 @@ def product(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     return func.replace(body=_whole(func, found.stored_in(place), results, parts.own, processor))
 
 
+def transposed_rows(func: PrimFunc) -> PrimExpr | None:
+    """The rows of a product by a matrix whose columns are stored as rows; None for others."""
+    parts = parts_of(func)
+    if parts is None or not has_noalias(func):
+        return None
+    cleared = _cleared(parts.parts[0])
+    found = _matched(
+        (parts.parts if cleared is None else parts.parts[1:] or parts.parts)[0], cleared
+    )
+    if found is None or found.exchanged is None:
+        return None
+    return found.product.sizes[0] if found.rows is None else found.rows
+
+
 def _whole(
     func: PrimFunc,
     found: _Contraction,
@@ -99,26 +116,34 @@ def _whole(
     processor: Processor,
 ) -> Stmt:
     """The product, what follows it, and the memory that they need."""
-    panels = panels_of(func, found.product, processor)
+    panels = panels_of(func, found.product, processor, found.exchanged)
     body = in_row(found.loops(processor, panels), *results)
     if found.product.c in own:
         body = with_memory(found.product.c, body)
+    if panels is None and found.exchanged is not None:
+        panels = exchanged(found.exchanged, found.product.b)
     if panels is not None:
         body = with_memory(panels.buffer, in_row(panels.filled, body))
     return body
 
 
 def _is_worth_it(found: _Contraction) -> bool:
-    columns = found.product.sizes[1]
+    rows, columns, _ = found.product.sizes
+    if isinstance(rows, IntImm) and not rows.value:
+        return False
     return not (isinstance(columns, IntImm) and columns.value < FEWEST)
 
 
 class _Contraction(NamedTuple):
-    """A product for each point of some axes; with `rows`, all of them are one with so many rows."""
+    """A product for each point of some axes; with `rows`, all of them are one with so many rows.
+
+    Where columns of the second matrix are stored as rows, `exchanged` is as which it is given.
+    """
 
     product: Product
     axes: tuple[tuple[Var, PrimExpr], ...]
     rows: PrimExpr | None
+    exchanged: Buffer | None = None
 
     def stored_in(self, c: Buffer) -> _Contraction:
         return self._replace(product=self.product._replace(c=c))
@@ -181,7 +206,7 @@ def _matched(stmt: Stmt, cleared: Buffer | None) -> _Contraction | None:
         return None
     c, a, b = found
     *lead, i, j = indices
-    if a.indices[-2:] != (i, last.var) or b.indices[-2:] != (last.var, j):
+    if a.indices[-2:] != (i, last.var) or {*b.indices[-2:]} != {last.var, j}:
         return None
     inner = {i, j, last.var}
     leads = a.indices[:-2], b.indices[:-2]
@@ -192,11 +217,16 @@ def _matched(stmt: Stmt, cleared: Buffer | None) -> _Contraction | None:
         return None
     axes = tuple((axis, extents[axis]) for axis in lead)
     whole = Product(a.buffer, b.buffer, c, *leads, tuple(lead))
+    given = None
+    if b.indices[-1] is last.var:
+        given = b.buffer
+        *outer, columns, steps = given.shape
+        whole = whole._replace(b=Buffer("b_rows", (*outer, steps, columns), given.dtype))
     if leads[1] or not axes:
-        return _Contraction(whole, axes, None)
+        return _Contraction(whole, axes, None, given)
     if a.indices[:-2] != tuple(lead):
         return None
-    return _Contraction(whole, axes, _rows(a.buffer))
+    return _Contraction(whole, axes, _rows(a.buffer), given)
 
 
 def _rows(a: Buffer) -> PrimExpr:

@@ -28,6 +28,7 @@ PRODUCTS: Mapping[str, Sequence[Case]] = {
         ),
     ],
     "ExpandMatmulOfSum": [_on_products(transform.ExpandMatmulOfSum)],
+    "FuseTransposeMatmul": [_on_products(transform.FuseTransposeMatmul)],
     "ReorderPermuteDimsAfterConcat": [_on_products(transform.ReorderPermuteDimsAfterConcat)],
     "ReorderTakeAfterMatmul": [_on_products(transform.ReorderTakeAfterMatmul)],
 }

@@ -342,6 +342,14 @@ def test_few_columns_are_left_as_they_are(m: int, n: int):
     assert product(only_prim_func(fused(head, "y = R.matmul(a, b)")), SMALL) is None
 
 
+def test_no_rows_are_left_as_they_are():
+    head = 'a: R.Tensor((0, 200), "float32"), b: R.Tensor((200, 200), "float32")'
+    mod = fused(head, "y = R.matmul(a, b)")
+    assert product(only_prim_func(mod), SMALL) is None
+    run = EXECUTORS["llvm"](mod)
+    assert run("main", *matrices((0, 200), (200, 200))).shape == (0, 200)
+
+
 def test_what_cannot_be_by_vectors_behind_a_product_leaves_it_as_it_is():
     head = 'a: R.Tensor((8, 6), "float32"), b: R.Tensor((6, 8), "float32")'
     mod = fused(head, "h = R.matmul(a, b)\ny = R.nn.softmax(h)")
