@@ -70,7 +70,6 @@ PASSES = {
     "LazySetOutput": _WEIGHTS,
     "LazyTransformParams": _WEIGHTS,
     "LiftTransformParams": _WEIGHTS,
-    "ToMixedPrecision": 'write `R.astype(x, "float16")` where numbers may be halves',
     "tuning_api": _NO_TUNING,
 }
 

@@ -13,6 +13,7 @@ prim_func/    passes over PrimFuncs alone, which `relaxscript.tir.transform` lis
 default_schedule/  how loops are arranged where nobody says it.
 gradient/     what a function gives, and how that changes with its parameters.
 layout/       how weights lie in memory, as those want it that read them.
+precision/    fewer bits, and functions to fewer digits.
 memory/       where tensors are in memory, and how long they live.
 vdevice/      where each tensor is.
 other_machines/  what only GPUs and tuners give a meaning.
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     )
     from .params.update_param_struct_info import UpdateParamStructInfo
     from .simplify.expand_tuple_arguments import ExpandTupleArguments
+    from .precision.to_mixed_precision import ToMixedPrecision
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
     from .simplify.remove_unused_outputs import RemoveUnusedOutputs
@@ -154,6 +156,7 @@ _LATER = {
     "SpecializePrimFuncBasedOnCallSite": "specialize.specialize_prim_func_based_on_call_site",
     "SplitCallTIRByPattern": "byoc.split_call_tir_by_pattern",
     "UpdateParamStructInfo": "params.update_param_struct_info",
+    "ToMixedPrecision": "precision.to_mixed_precision",
 }
 
 if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
@@ -260,6 +263,12 @@ __all__ = [
     "module_pass",
     "register_pipeline",
     "zero_pipeline",
+    "RewriteDataflowReshape", "RunCodegen",
+    "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
+    "ToMixedPrecision", "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower",
+    "VerifyEach",
+    "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
+    "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip
 
 

@@ -75,7 +75,6 @@ ABSENT = {
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
     **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout"),
-    "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(
         SIMPLER, "relax.transform",
         "FastMathTransform FuseTransposeMatmul UpdateParamStructInfo",

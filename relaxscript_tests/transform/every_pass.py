@@ -42,6 +42,7 @@ from relaxscript_tests.transform.params.pass_examples import PARAMS
 from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
+from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
@@ -343,6 +344,7 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     **PRIVATE,
     **ON_DEVICES,
     **PARAMS,
+    **PRECISIONS,
     "ApplyDefaultSchedule": [
         Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
         Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),

@@ -93,7 +93,7 @@ DECLARED = {
         "AllocateWorkspace", "BindParams", "BindSymbolicVars", "BundleModelParams",
         "CallTIRRewrite", "ExpandTupleArguments", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
         "RemoveUnusedOutputs", "RemoveUnusedParameters", "StaticPlanBlockMemory",
-        "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
+        "ToMixedPrecision", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
         "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
@@ -109,7 +109,7 @@ DECLARED = {
     "tolerance": {
         "AdjustMatmulOrder", "ApplyDefaultSchedule", "CombineParallelMatmul", "ExpandMatmulOfSum",
         "FoldBatchnormToConv2D", "FuseTransposeMatmul", "LegalizeOps", "ReorderTakeAfterMatmul",
-        "backend.DispatchSortScan",
+        "ToMixedPrecision", "backend.DispatchSortScan",
     },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {

@@ -94,8 +94,9 @@ def test_no_argument_however_strange_ends_in_an_error_of_pythons_own(name):
             said = refusal(cls, **required(cls, parameter.name), **{parameter.name: strange})
             named = rf"`{parameter.name}` of `{cls.__name__}` is "
             own = r"`patterns\[0\]` is a PrimFunc|.* is neither a `FusionPattern`|`fcodegen` is "
-            own += r"|a Sequential is made of passes|.* is no mapping|.*has no (order|direction) "
-            own += r"|there is no (kind of )?target|.*target|.*extern|`R\.|.*operator"
+            own += r"|a Sequential is made of passes|.* is no mapping"
+            own += r"|.*has no (order|direction|out_dtype) |there is no (kind of )?target"
+            own += r"|.*target|.*extern|`R\.|.*operator"
             assert not said or re.match(f"{named}|{own}", said), (strange, said)
             if type(strange) is object:
                 assert said
