@@ -16,7 +16,13 @@ from relaxscript.ir.struct_info import PrimStructInfo, StructInfo, TensorStructI
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.families import compute_elements, unary
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, NLayout, Order
+from relaxscript.opdef.layout import (
+    AnyOrder,
+    InferLayoutOutput,
+    LayoutContext,
+    NLayout,
+    takes_packed,
+)
 from relaxscript.opdef.operands import wrong_kind
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Value
@@ -109,7 +115,8 @@ compute_elements(clip, lambda x, low, high: te.element.clip(x, low, high))
 
 
 @clip.layout_rule
-def _(context: LayoutContext, x: Order, min: NLayout, max: NLayout) -> InferLayoutOutput:
+@takes_packed
+def _(context: LayoutContext, x: AnyOrder, min: NLayout, max: NLayout) -> InferLayoutOutput:
     return InferLayoutOutput((x, min, max), x)
 
 

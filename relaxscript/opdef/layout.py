@@ -8,31 +8,47 @@ An order names for each axis the one that it was: a tensor `x` in the order `(0,
 `R.permute_dims(x, (0, 2, 3, 1))`. A rule gets an order for each operand, and gives those in which
 it takes them, which may be others. It says the order of the result, and what attributes change. The
 call on the operands in these orders is then the result in its own. Source: TVM `FRelaxInferLayout`.
+
+Where axes are packed, the order is an `AxisOrder`, "NCHW4c" over the letters of plain axes. Rules
+under `takes_packed` are given such; for others the operands are as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from string import ascii_uppercase
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from relaxscript.arith import YES, prove_equal, simplify
 from relaxscript.errors import InternalError
+from relaxscript.ir import prim
+from relaxscript.ir.prim import INT64, Var
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.tir_compute import IndexMap
+from relaxscript.sinfo.axis_order import AxisOrder, LayoutAxis, axes_of
 
 from .context import InferContext
 from .operator import REGISTRY, Operator
-from .shapes import dims_of
+from .shapes import ONE, ZERO, Dims, dims_of, number
 
 __all__ = [
-    "ConvertedCall", "InferLayoutOutput", "LayoutContext", "NLayout", "Order", "along_axis",
-    "convert_layout", "declined", "follow", "order_to", "place_of", "places_of", "plain", "reduced",
-    "with_axes", "without_axes",
+    "AnyOrder", "ConvertedCall", "InferLayoutOutput", "LayoutContext", "NLayout", "Order",
+    "along_axis", "convert_layout", "declined", "follow", "followed", "index_map_between",
+    "is_order", "is_packable", "order_to", "place_of", "places_of", "plain", "reduced", "spelled",
+    "takes_packed", "with_axes", "without_axes",
 ]  # fmt: skip
 
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
+
 Order = tuple[int, ...]
+# Of axes some of which may be packed.
+AnyOrder = Order | AxisOrder
 # Nested as the value is: the order of a tensor, those of the fields of a tuple, None for others.
-NLayout = Order | tuple[Any, ...] | None
+NLayout = AnyOrder | tuple[Any, ...] | None
+# The rules that are asked about packed axes.
+_TAKE_PACKED: set[Callable[..., Any]] = set()
 
 
 class LayoutContext(NamedTuple):
@@ -77,9 +93,9 @@ def plain(ndim: int) -> Order:
     return tuple(range(ndim))
 
 
-def place_of(axis: int, order: Order) -> int:
-    """The place of an axis in an order."""
-    return order.index(axis % len(order))
+def place_of(axis: int, order: AnyOrder) -> int:
+    """The place of an axis in an order, of its outermost part where it is packed."""
+    return _places_of(order).index(LayoutAxis(axis % _rank(order), None))
 
 
 def places_of(axes: Sequence[int], order: Order) -> Order:
@@ -101,11 +117,114 @@ def with_axes(order: Order, new: Collection[int]) -> Order:
     return tuple(place if place in new else others[next(old)] for place in range(rank))
 
 
-def order_to(old: str, new: str) -> Order | None:
-    """The order that brings a layout to another; None where these have not the same axes each."""
-    if sorted(old) != sorted(new) or len(set(old)) < len(old):
+def order_to(old: str, new: str) -> AnyOrder | None:
+    """The order that brings a layout to another; None where these have not the same axes each.
+
+    The new one may pack axes, the old one does not.
+    """
+    places = axes_of(new, old) if old.isalpha() and len(set(old)) == len(old) else None
+    return None if places is None else _order_of(places)
+
+
+def spelled(order: AnyOrder, letters: str) -> str:
+    """The layout of an order, by the letters of the axes that it is of."""
+    return "".join(
+        letters[axis] if factor is None else f"{factor}{letters[axis].lower()}"
+        for axis, factor in _places_of(order)
+    )
+
+
+def is_order(orders: NLayout) -> bool:
+    """True for the order of one tensor, False for those of a tuple."""
+    return isinstance(orders, AxisOrder) or (
+        orders is not None and all(isinstance(axis, int) for axis in orders)
+    )
+
+
+# ---------------------------------------------------------------- orders with packed axes
+
+
+def takes_packed(rule: _Rule) -> _Rule:
+    """Decorator: a rule is asked about packed axes too; for others operands are unpacked."""
+    _TAKE_PACKED.add(rule)
+    return rule
+
+
+def is_packable(order: AnyOrder, dims: Dims | None) -> bool:
+    """True if the sizes of the axes that an order packs are multiples of what it packs."""
+    if not isinstance(order, AxisOrder):
+        return True
+    factors = [order.factor(axis) for axis in range(len(order.letters))]
+    return dims is not None and all(
+        by == 1 or prove_equal(simplify(prim.FloorMod.make(dim, number(by))), ZERO) is YES
+        for dim, by in zip(dims, factors)
+    )
+
+
+def index_map_between(old: AnyOrder, new: AnyOrder) -> IndexMap:
+    """The places in a tensor of one order of the elements of one of another."""
+    there, here = _axis_order(old), _axis_order(new)
+    indices = [Var.make(f"i{place}", INT64) for place in range(there.rank)]
+    return IndexMap(tuple(indices), tuple(map(simplify, here.spread(there.gather(indices)))))
+
+
+def _axis_order(order: AnyOrder) -> AxisOrder:
+    if isinstance(order, AxisOrder):
+        return order
+    letters = ascii_uppercase[: len(order)]
+    return AxisOrder(spelled(order, letters), letters, _places_of(order))
+
+
+def _places_of(order: AnyOrder) -> tuple[LayoutAxis, ...]:
+    if isinstance(order, AxisOrder):
+        return order.places
+    return tuple([LayoutAxis(axis, None) for axis in order])
+
+
+def _order_of(places: Sequence[LayoutAxis]) -> AnyOrder:
+    """The order of some places, which are parts of as many axes as it needs."""
+    if all(place.factor is None for place in places):
+        return tuple([place.axis for place in places])
+    letters = ascii_uppercase[: 1 + max(place.axis for place in places)]
+    text = "".join(
+        letters[axis] if factor is None else f"{factor}{letters[axis].lower()}"
+        for axis, factor in places
+    )
+    return AxisOrder(text, letters, tuple(places))
+
+
+def _rank(order: AnyOrder) -> int:
+    """The number of axes that an order is of."""
+    return len(order.letters) if isinstance(order, AxisOrder) else len(order)
+
+
+def _unpacked(orders: NLayout) -> NLayout:
+    """Some orders, plain ones in the place of those with packed axes."""
+    if orders is None or isinstance(orders, AxisOrder):
+        return None if orders is None else plain(len(orders.letters))
+    return orders if is_order(orders) else tuple(map(_unpacked, orders))
+
+
+def _trailing(order: AnyOrder, info: Any, rank: int) -> AnyOrder | None:
+    """The order of an operand that broadcasts with a tensor of an order.
+
+    None where it would have to be spread over more axes. An axis of one element is packed by one.
+    """
+    skip = _rank(order) - rank
+    places = _places_of(order)
+    own = [LayoutAxis(axis - skip, factor) for axis, factor in places if axis >= skip]
+    if any(axis < skip for axis, _ in places[len(places) - len(own) :]):
         return None
-    return tuple(old.index(letter) for letter in new)
+    if all(factor is None for _, factor in own):
+        return _order_of(own)
+    dims = dims_of(info) if isinstance(info, TensorStructInfo) else None
+    if dims is None:
+        return None
+    single = {axis for axis, dim in enumerate(dims) if prove_equal(dim, ONE) is YES}
+    made = _order_of([
+        LayoutAxis(axis, 1 if factor and axis in single else factor) for axis, factor in own
+    ])  # fmt: skip
+    return made if is_packable(made, dims) else None
 
 
 def rank_of(info: StructInfo) -> int:
@@ -129,9 +248,7 @@ def _filled(orders: Any, others: Any) -> Any:
     """Some orders, and others where they are None."""
     if orders is None or others is None:
         return others
-    if any(isinstance(order, tuple) or order is None for order in orders):
-        return tuple(map(_filled, orders, others))
-    return orders
+    return orders if is_order(orders) else tuple(map(_filled, orders, others))
 
 
 def _is_known(info: Any) -> bool:
@@ -142,20 +259,23 @@ def _is_known(info: Any) -> bool:
     return not isinstance(info, TensorStructInfo) or rank_of(info) >= 0
 
 
-def follow(context: LayoutContext, *orders: Order, **attributes: Any) -> InferLayoutOutput:
+@takes_packed
+def follow(context: LayoutContext, *orders: AnyOrder, **attributes: Any) -> InferLayoutOutput:
     """The rule of an operator on elements, which broadcast: the first order of full rank is taken.
 
     Operands of less axes take its last part, where that has no others than their own.
     """
-    ndim = max(map(len, orders))
-    chosen = next((o for o in orders if len(o) == ndim and o != plain(ndim)), plain(ndim))
-    parts = []
-    for order in orders:
-        skip = ndim - len(order)
-        part = tuple(axis - skip for axis in chosen[skip:])
-        if min(part, default=0) < 0:
-            return InferLayoutOutput(tuple(plain(len(o)) for o in orders), plain(ndim))
-        parts.append(part)
+    return followed(orders, context.operands)
+
+
+def followed(orders: Sequence[AnyOrder], infos: Sequence[Any]) -> InferLayoutOutput:
+    """What `follow` says of operands in some orders, whose StructInfo is `infos`."""
+    ranks = list(map(_rank, orders))
+    ndim = max(ranks)
+    chosen = next((o for o in orders if _rank(o) == ndim and o != plain(ndim)), plain(ndim))
+    parts = [_trailing(chosen, info, rank) for info, rank in zip(infos, ranks)]
+    if None in parts:
+        return InferLayoutOutput(tuple(map(plain, ranks)), plain(ndim))
     return InferLayoutOutput(tuple(parts), chosen)
 
 
@@ -167,28 +287,46 @@ def declined(context: LayoutContext, operands: Sequence[NLayout]) -> InferLayout
 def _plain_like(orders: NLayout) -> NLayout:
     if orders is None:
         return None
-    if all(isinstance(axis, int) for axis in orders):
-        return plain(len(orders))
+    if isinstance(orders, AxisOrder) or is_order(orders):
+        return plain(_rank(orders))
     return tuple(map(_plain_like, orders))
 
 
+@takes_packed
 def reduced(
-    context: LayoutContext, x: Order, axis: tuple[int, ...] | None, keepdims: bool
+    context: LayoutContext, x: AnyOrder, axis: tuple[int, ...] | None, keepdims: bool
 ) -> InferLayoutOutput:
     """The rule of an operator that combines all elements along some axes."""
-    gone = range(len(x)) if axis is None else [a % len(x) for a in axis]
-    result = x if keepdims else without_axes(x, gone)
-    return InferLayoutOutput((x,), result, {"axis": None if axis is None else places_of(axis, x)})
+    gone = range(_rank(x)) if axis is None else [a % _rank(x) for a in axis]
+    places = _places_of(x)
+    along = [k for k, place in enumerate(places) if place.axis in gone]
+    left: list[LayoutAxis] = []
+    for a, factor in places:
+        if a not in gone:
+            left.append(LayoutAxis(a if keepdims else a - sum(g < a for g in gone), factor))
+        elif keepdims:
+            left.append(LayoutAxis(a, factor and 1))
+    changed = {"axis": None if axis is None else tuple(along)}
+    return InferLayoutOutput((x,), _order_of(left), changed)
 
 
+@takes_packed
 def along_axis(
-    context: LayoutContext, x: Order, axis: int | None, **attributes: Any
+    context: LayoutContext, x: AnyOrder, axis: int | None, **attributes: Any
 ) -> InferLayoutOutput:
     """The rule of an operator on rows along an axis, which are as many in each of its results."""
-    if axis is None:  # along all, in the order in which they are
+    # Along all, elements are taken in the order in which they are; rows are in one piece.
+    places = None if axis is None else _whole_place(axis, x)
+    if places is None:
         return declined(context, (x,))
     fields = len(context.out.fields) if isinstance(context.out, TupleStructInfo) else 0
-    return InferLayoutOutput((x,), (x,) * fields if fields else x, {"axis": place_of(axis, x)})
+    return InferLayoutOutput((x,), (x,) * fields if fields else x, {"axis": places})
+
+
+def _whole_place(axis: int, order: AnyOrder) -> int | None:
+    """The place of an axis in an order; None where it is packed."""
+    parts = sum(place.axis == axis % _rank(order) for place in _places_of(order))
+    return place_of(axis, order) if parts == 1 else None
 
 
 # ---------------------------------------------------------------- asking
@@ -216,8 +354,11 @@ def convert_layout(
     for name, place in operator.operand_places(len(call.args)):
         index = names.index(name)
         given[index] = _filled(orders[place], given[index])
+    rule = operator.rules["layout"]
+    if rule not in _TAKE_PACKED:
+        given = list(map(_unpacked, given))
     asked = LayoutContext(call, tuple(infos), out, desired_layouts)
-    made = operator.rules["layout"](asked, *given, **operator.attributes(call))
+    made = rule(asked, *given, **operator.attributes(call))
     return _as_call(operator, call, names, made)
 
 

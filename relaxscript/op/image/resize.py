@@ -20,7 +20,13 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, NLayout, Order
+from relaxscript.opdef.layout import (
+    AnyOrder,
+    InferLayoutOutput,
+    LayoutContext,
+    NLayout,
+    takes_packed,
+)
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Floats, ShapeLike, Tensor
 from relaxscript.opdef.shapes import (
@@ -230,8 +236,9 @@ def _declare(operator: Operator, axes: int) -> None:
     letters = "NC" + SPATIAL[axes]
 
     @operator.layout_rule
+    @takes_packed
     def layouts(
-        context: LayoutContext, data: Order, size: NLayout, layout: str, **others: Any
+        context: LayoutContext, data: AnyOrder, size: NLayout, layout: str, **others: Any
     ) -> InferLayoutOutput:
         # The size is that of height and width, wherever these are; the result is as the images.
         made = pooling_layouts(context, data, layout, None)

@@ -188,9 +188,8 @@ def _squeezed_all(
 @squeeze.layout_rule
 def _(context: LayoutContext, x: Order, axis: tuple[int, ...] | None) -> InferLayoutOutput:
     if axis is not None:
-        return InferLayoutOutput(
-            (x,), without_axes(x, axes_in(axis, len(x))), {"axis": places_of(axis, x)}
-        )
+        left = without_axes(x, axes_in(axis, len(x)))
+        return InferLayoutOutput((x,), left, {"axis": tuple(sorted(places_of(axis, x)))})
     dims = dims_of(context.operands[0])
     if dims is None:
         return declined(context, (x,))

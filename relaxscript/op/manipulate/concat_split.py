@@ -24,12 +24,15 @@ from relaxscript.opdef.context import DeferredCheck, InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
 from relaxscript.opdef.layout import (
+    AnyOrder,
     InferLayoutOutput,
     LayoutContext,
     Order,
     along_axis,
-    follow,
+    declined,
+    followed,
     place_of,
+    takes_packed,
     with_axes,
 )
 from relaxscript.opdef.operator import op
@@ -98,9 +101,13 @@ def _(context: ComputeContext, tensors: Any, axis: int | None = 0) -> Any:
 
 
 @concat.layout_rule
-def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int | None) -> InferLayoutOutput:
-    made = follow(context, *tensors)
+@takes_packed
+def _(context: LayoutContext, tensors: tuple[AnyOrder, ...], axis: int | None) -> InferLayoutOutput:
+    infos = context.operands[0]
+    made = followed(tensors, getattr(infos, "fields", infos))
     order: Any = made.output_layouts
+    if any(own != order for own in made.input_layouts):  # one that has no whole packs
+        return declined(context, (tensors,))
     return InferLayoutOutput(
         (made.input_layouts,), order, {"axis": None if axis is None else place_of(axis, order)}
     )
@@ -225,7 +232,8 @@ def _(context: ComputeContext, tensors: Any, axis: int = 0) -> Any:
 
 @stack.layout_rule
 def _(context: LayoutContext, tensors: tuple[Order, ...], axis: int) -> InferLayoutOutput:
-    made = follow(context, *tensors)
+    infos = context.operands[0]
+    made = followed(tensors, getattr(infos, "fields", infos))
     order: Any = made.output_layouts
     return InferLayoutOutput((made.input_layouts,), with_axes(order, (axis % (len(order) + 1),)))
 

@@ -19,7 +19,16 @@ from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.gradients import R, known_dims
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
-from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, declined, order_to
+from relaxscript.opdef.layout import (
+    AnyOrder,
+    InferLayoutOutput,
+    LayoutContext,
+    declined,
+    is_packable,
+    order_to,
+    spelled,
+    takes_packed,
+)
 from relaxscript.opdef.shapes import ZERO, Dims, dims_of, number, product, require_equal
 from relaxscript.sinfo.axis_order import AxisOrder, LayoutAxis, axes_of
 
@@ -133,15 +142,18 @@ def read_layout(name: str, text: str, letters: str) -> Layout:
     """The layout that an attribute says; raises `OperandError` (RX0204) for none of `letters`."""
     found = axes_of(text, letters)
     if found is None:
-        packed = f"{letters}16{letters[1].lower()}"
-        raise OperandError(
-            name,
-            f'is "{text}"',
-            message=f"it names the axes {', '.join(letters)} in some order, "
-            f'as "{letters}" does, and inner parts of them, as "{packed}"',
-            code="RX0204",
-        )
+        message = f"it {_names(letters)}"
+        raise OperandError(name, f'is "{text}"', message=message, code="RX0204")
     return Layout(text, letters, found)
+
+
+def _names(letters: str) -> str:
+    """What a layout of some letters does, in words."""
+    packed = f"{letters}16{letters[1].lower()}"
+    return (
+        f"names the axes {', '.join(letters)} in some order, "
+        f'as "{letters}" does, and inner parts of them, as "{packed}"'
+    )
 
 
 # ---------------------------------------------------------------- expressions
@@ -181,8 +193,9 @@ def from_plain(x: Expr, layout: Layout) -> Expr:
 # ---------------------------------------------------------------- axes in another order
 
 
+@takes_packed
 def convolution_layouts(
-    context: LayoutContext, data: Order, weight: Order, data_layout: str, kernel_layout: str,
+    context: LayoutContext, data: AnyOrder, weight: AnyOrder, data_layout: str, kernel_layout: str,
     out_layout: str | None, **others: Any,
 ) -> InferLayoutOutput:  # fmt: skip
     """The rule of convolutions: their layouts say the order of axes."""
@@ -190,34 +203,67 @@ def convolution_layouts(
     return _layouts(context, (data, weight), layouts, out_layout or data_layout)
 
 
+@takes_packed
 def pooling_layouts(
-    context: LayoutContext, data: Order, layout: str, out_layout: str | None, **others: Any
+    context: LayoutContext, data: AnyOrder, layout: str, out_layout: str | None, **others: Any
 ) -> InferLayoutOutput:
     """The rule of what combines windows: its layout says the order of axes."""
     return _layouts(context, (data,), {"layout": layout}, out_layout or layout)
 
 
 def _layouts(
-    context: LayoutContext, orders: Sequence[Order], layouts: Mapping[str, str], out: str
+    context: LayoutContext, orders: Sequence[AnyOrder], layouts: Mapping[str, str], out: str
 ) -> InferLayoutOutput:
     """The call with other layouts by letters, one for each operand, where those now are `layouts`.
 
     `out` is that of the result, which comes in the order of the first operand. Operands are taken
-    as they come, unless layouts are asked for. Packed ones are no order of axes, and stay.
+    as they come, unless layouts are asked for that their sizes admit. Who packs axes by itself is
+    left as it is.
     """
-    wanted: list[Order | None] = list(orders)
-    for place, (layout, desired) in enumerate(zip(layouts.values(), context.desired_layouts)):
-        wanted[place] = order_to(layout, desired)
-    taken = [order for order in wanted if order is not None]
-    if len(taken) < len(orders) or not all(map(str.isalpha, (*layouts.values(), out))):
+    asked = _asked(context, layouts, out)
+    if not all(map(str.isalpha, (*layouts.values(), out))):
         return declined(context, orders)
-    names = {
-        name: "".join(layout[axis] for axis in order)
-        for (name, layout), order in zip(layouts.items(), taken)
-    }
-    named = context.desired_layouts[len(orders) :]
-    result = order_to(out, named[0] if named else next(iter(names.values())))
-    if result is None:
-        return declined(context, orders)
-    changed = {**names, "out_layout": "".join(out[axis] for axis in result)}
-    return InferLayoutOutput(tuple(taken), result, changed)
+    return (
+        (_made(context, *asked, layouts, out) if asked is not None else None)
+        or _made(context, orders, None, layouts, out)
+        or declined(context, orders)
+    )
+
+
+def _asked(
+    context: LayoutContext, layouts: Mapping[str, str], out: str
+) -> tuple[Sequence[AnyOrder], str | None] | None:
+    """The orders of the operands that are asked for, and the layout of the result, if it is.
+
+    Raises `OperandError` (RX0204) for a layout of other axes.
+    """
+    if not context.desired_layouts:
+        return None
+    names = [*layouts, "out_layout"]
+    for name, text, own in zip(names, context.desired_layouts, (*layouts.values(), out)):
+        letters = "".join(filter(str.isupper, own))
+        if axes_of(text, letters) is None:
+            message = f"the `{name}` of {{callee}} {_names(letters)}"
+            raise OperandError(name, f'is asked to be "{text}"', message=message, code="RX0204")
+    *texts, last = (*context.desired_layouts, None)[: len(layouts) + 1]
+    orders = [order_to(own, text or own) for own, text in zip(layouts.values(), texts)]
+    taken = [order for order in orders if order is not None]
+    return (taken, last) if len(taken) == len(layouts) else None
+
+
+def _made(
+    context: LayoutContext, orders: Sequence[AnyOrder], result: str | None,
+    layouts: Mapping[str, str], out: str,
+) -> InferLayoutOutput | None:  # fmt: skip
+    """The call with operands in some orders; None where something cannot be packed so."""
+    names = {name: spelled(order, own) for (name, own), order in zip(layouts.items(), orders)}
+    order = order_to(out, result or next(iter(names.values())))
+    if order is None:
+        return None
+    infos = [*context.operands[: len(orders)], context.out]
+    fits = all(
+        isinstance(info, TensorStructInfo) and is_packable(own, dims_of(info))
+        for info, own in zip(infos, (*orders, order))
+    )
+    changed = {**names, "out_layout": spelled(order, out)}
+    return InferLayoutOutput(tuple(orders), order, changed) if fits else None

@@ -17,7 +17,7 @@ from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.decomposition import DecompositionContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
-from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order
+from relaxscript.opdef.layout import AnyOrder, InferLayoutOutput, LayoutContext, takes_packed
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Tensor, Tensors
 from relaxscript.opdef.shapes import (
@@ -57,7 +57,8 @@ def _(context: InferContext, data: TensorStructInfo, rate: float = 0.5) -> Struc
 
 
 @dropout.layout_rule
-def _(context: LayoutContext, data: Order, rate: float) -> InferLayoutOutput:
+@takes_packed
+def _(context: LayoutContext, data: AnyOrder, rate: float) -> InferLayoutOutput:
     return InferLayoutOutput((data,), (data, data))
 
 
