@@ -59,12 +59,10 @@ _IR: dict[str, str] = {}
 
 _BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
 _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"
-_BY_LAYOUT = 'write the layout that you want in the calls: `data_layout="NHWC"`'
 _WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
     "AlterOpImpl": _BY_LOOPS,
-    "ConvertLayout": _BY_LAYOUT,
     "FastMathTransform": _BY_LOOPS,
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,

@@ -269,7 +269,7 @@ def follow(context: LayoutContext, *orders: AnyOrder, **attributes: Any) -> Infe
 
 
 def followed(orders: Sequence[AnyOrder], infos: Sequence[Any]) -> InferLayoutOutput:
-    """What `follow` says of operands in some orders, whose StructInfo is `infos`."""
+    """The answer of `follow` for operands in some orders, whose StructInfo is `infos`."""
     ranks = list(map(_rank, orders))
     ndim = max(ranks)
     chosen = next((o for o in orders if _rank(o) == ndim and o != plain(ndim)), plain(ndim))

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from .fuse.fuse_transpose_matmul import FuseTransposeMatmul
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
     from .gradient.gradient import Gradient
+    from .layout.convert_layout import ConvertLayout
     from .layout.optimize_layout_transform import OptimizeLayoutTransform
     from .other_machines.ipc_memory import IPCAllReduceRewrite, LowerGPUIPCAllocStorage
     from .other_machines.meta_schedule import (
@@ -130,6 +131,7 @@ _LATER = {
     "AllocateWorkspace": "byoc.allocate_workspace",
     "AttachExternModules": "byoc.attach_extern_modules",
     "CombineParallelMatmul": "algebra.combine_parallel_matmul",
+    "ConvertLayout": "layout.convert_layout",
     "ExpandMatmulOfSum": "algebra.expand_matmul_of_sum",
     "ExpandTupleArguments": "simplify.expand_tuple_arguments",
     "FewShotTuning": "other_machines.meta_schedule",
@@ -194,6 +196,9 @@ __all__ = [
     "DecomposeOpsForInference",
     "DecomposeOpsForTraining",
     "EliminateCommonSubexpr",
+    "ConvertLayout",
+    "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
+    "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "ExpandMatmulOfSum",
     "ExpandTupleArguments",
     "FewShotTuning",

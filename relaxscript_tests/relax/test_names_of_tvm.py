@@ -75,6 +75,8 @@ ABSENT = {
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
     **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout"),
+    **each(LAYOUTS, "relax.transform", "AlterOpImpl"),
+    "relax.transform.ToMixedPrecision": "planned with half precision",
     **each(
         SIMPLER, "relax.transform",
         "FastMathTransform FuseTransposeMatmul UpdateParamStructInfo",

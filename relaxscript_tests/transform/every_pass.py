@@ -39,6 +39,7 @@ from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.gradient import differentiable_programs as smooth
 from relaxscript_tests.transform.layout.network_programs import network
 from relaxscript_tests.transform.params.pass_examples import PARAMS
+from relaxscript_tests.transform.layout.pass_examples import LAYOUTS
 from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
@@ -345,6 +346,7 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     **ON_DEVICES,
     **PARAMS,
     **PRECISIONS,
+    **LAYOUTS,
     "ApplyDefaultSchedule": [
         Case("fused", lambda mod, inputs: transform.ApplyDefaultSchedule(), fused_loops),
         Case("vectors", lambda mod, inputs: transform.ApplyDefaultSchedule(), vectorized),

@@ -148,7 +148,7 @@ def read_layout(name: str, text: str, letters: str) -> Layout:
 
 
 def _names(letters: str) -> str:
-    """What a layout of some letters does, in words."""
+    """The words that say how a layout of some letters is written."""
     packed = f"{letters}16{letters[1].lower()}"
     return (
         f"names the axes {', '.join(letters)} in some order, "

@@ -37,6 +37,7 @@ FITS = {
     "params": {}, "binding_map": {}, "patterns": [], "fcodegen": len, "index": 0,
     "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
     "allreduce_strategy": 0, "work_dir": "logs", "max_trials_global": 1,
+    "desired_layouts": {},
 }  # fmt: skip
 STRANGE = [
     object(), 3, 2.5, True, "x", b"x", (), [object()], {3: 4}, {"x": object()}, len, int, FuseOps,
@@ -225,8 +226,8 @@ def test_what_to_write_instead_is_the_help():
     assert help_of(lambda: ApplyPassToFunction(FuseOps, "main")) == "write `FuseOps()`"
 
 
-@pytest.mark.parametrize("name", ["ConvertLayout", "relax.transform.ConvertLayout"])
+@pytest.mark.parametrize("name", ["FewShotTuning", "relax.transform.FewShotTuning"])
 def test_a_pass_that_is_not_built_is_refused_with_what_to_write_instead(name):
-    with pytest.raises(DiagnosticError, match="the pass `ConvertLayout` is not built yet") as told:
+    with pytest.raises(DiagnosticError, match="the pass `FewShotTuning` is not built yet") as told:
         find_pass(name)
-    assert "data_layout" in told.value.diagnostics[0].help
+    assert "nothing is tuned" in told.value.diagnostics[0].help
