@@ -25,7 +25,7 @@ from .index_map_inverse import inverse_of
 from .prove import prove, prove_equal
 from .simplify import simplify
 
-__all__ = ["index_bounds", "map_array", "map_indices", "map_shape", "places_of"]
+__all__ = ["index_bounds", "inverse_map", "map_array", "map_indices", "map_shape", "places_of"]
 
 # The least and the largest value of an index.
 _Bounds = tuple[PrimExpr, PrimExpr]
@@ -195,9 +195,15 @@ def _is_equivalent_to(
     return all(prove_equal(a, b, facts) is YES for a, b in pairs)
 
 
-def _inverse(
+def inverse_map(
     index_map: IndexMap, shape: Sequence[Any], analyzer: Analyzer | None, allow_padding: bool
 ) -> tuple[IndexMap, PrimExpr]:
+    """The map that leads back from the places of a shape, and where its indices are padding.
+
+    Raises `OperandError` where two elements would get one place, and for padding unless it is
+    allowed.
+    """
+
     def new_shape() -> Sequence[PrimExpr]:
         # Only numbers are compared; what has symbolic factors has no shape at all.
         own = {*index_map.initial_indices}
@@ -214,7 +220,7 @@ _QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "map_shape": map_shape,
     "map_array": map_array,
     "is_equivalent_to": _is_equivalent_to,
-    "inverse": _inverse,
+    "inverse": inverse_map,
 }
 
 

@@ -375,7 +375,7 @@ class _Solver:
 
     def _value(self, source: _Source, values: Mapping[Var, PrimExpr]) -> PrimExpr:
         total: PrimExpr = const(0, source.value.dtype)
-        for digit in source.digits:
+        for digit in reversed(source.digits):
             value = values.get(digit.var)
             total = total if value is None else total + value * digit.low
         return total
