@@ -62,7 +62,6 @@ _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_m
 _WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
-    "AlterOpImpl": _BY_LOOPS,
     "FastMathTransform": _BY_LOOPS,
     "LazyGetInput": _WEIGHTS,
     "LazySetOutput": _WEIGHTS,

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from .fuse.fuse_transpose_matmul import FuseTransposeMatmul
     from .fuse.fusion_pattern import FusionPattern, PatternCheckContext
     from .gradient.gradient import Gradient
+    from .layout.alter_op_impl import AlterOpImpl
     from .layout.convert_layout import ConvertLayout
     from .layout.optimize_layout_transform import OptimizeLayoutTransform
     from .other_machines.ipc_memory import IPCAllReduceRewrite, LowerGPUIPCAllocStorage
@@ -115,8 +116,8 @@ if TYPE_CHECKING:
         MetaScheduleTuneTIR,
     )
     from .params.update_param_struct_info import UpdateParamStructInfo
-    from .simplify.expand_tuple_arguments import ExpandTupleArguments
     from .precision.to_mixed_precision import ToMixedPrecision
+    from .simplify.expand_tuple_arguments import ExpandTupleArguments
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
     from .simplify.remove_redundant_reshape import RemoveRedundantReshape
     from .simplify.remove_unused_outputs import RemoveUnusedOutputs
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
 _LATER = {
     "AdjustMatmulOrder": "algebra.adjust_matmul_order",
     "AllocateWorkspace": "byoc.allocate_workspace",
+    "AlterOpImpl": "layout.alter_op_impl",
     "AttachExternModules": "byoc.attach_extern_modules",
     "CombineParallelMatmul": "algebra.combine_parallel_matmul",
     "ConvertLayout": "layout.convert_layout",
@@ -176,6 +178,7 @@ if not TYPE_CHECKING:  # for type checkers a name that is not here is an error
 __all__ = [
     "AdjustMatmulOrder",
     "AllocateWorkspace",
+    "AlterOpImpl",
     "AnnotateTIROpPattern",
     "ApplyDefaultSchedule",
     "ApplyPassToFunction",
@@ -189,6 +192,7 @@ __all__ = [
     "CanonicalizeBindings",
     "CombineParallelMatmul",
     "ComputePrimValue",
+    "ConvertLayout",
     "ConvertToDataflow",
     "DataflowBlockPass",
     "DataflowUseInplaceCalls",
@@ -196,9 +200,6 @@ __all__ = [
     "DecomposeOpsForInference",
     "DecomposeOpsForTraining",
     "EliminateCommonSubexpr",
-    "ConvertLayout",
-    "ConvertToDataflow", "DataflowBlockPass", "DataflowUseInplaceCalls", "DeadCodeElimination",
-    "DecomposeOpsForInference", "DecomposeOpsForTraining", "EliminateCommonSubexpr",
     "ExpandMatmulOfSum",
     "ExpandTupleArguments",
     "FewShotTuning",
@@ -208,7 +209,7 @@ __all__ = [
     "FuseOps",
     "FuseOpsByPattern",
     "FuseTIR",
-    "FoldConstant", "FunctionPass", "FuseOps", "FuseOpsByPattern", "FuseTIR", "FuseTransposeMatmul",
+    "FuseTransposeMatmul",
     "FusionPattern",
     "Gradient",
     "IPCAllReduceRewrite",
@@ -252,6 +253,7 @@ __all__ = [
     "SplitCallTIRByPattern",
     "SplitLayoutRewritePreproc",
     "StaticPlanBlockMemory",
+    "ToMixedPrecision",
     "ToNonDataflow",
     "TopologicalSort",
     "UpdateParamStructInfo",
@@ -268,12 +270,6 @@ __all__ = [
     "module_pass",
     "register_pipeline",
     "zero_pipeline",
-    "RewriteDataflowReshape", "RunCodegen",
-    "Sequential", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "StaticPlanBlockMemory",
-    "ToMixedPrecision", "ToNonDataflow", "TopologicalSort", "UpdateVDevice", "VMShapeLower",
-    "VerifyEach",
-    "dataflowblock_pass", "default_build_pipeline", "default_pipeline", "function_pass",
-    "get_default_pipeline", "get_pipeline", "module_pass", "register_pipeline", "zero_pipeline",
 ]  # fmt: skip
 
 

@@ -65,7 +65,6 @@ SIGNATURES = {
     "relax.BlockBuilder.end_scope": "the result of the scope and its places in the source",
 }
 TUNING = "for tuning and schedules, which there are none of"
-LAYOUTS = "planned with layouts of tensors"
 SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
 ABSENT = {

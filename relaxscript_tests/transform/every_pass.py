@@ -38,12 +38,12 @@ from relaxscript_tests.transform.algebra.pass_examples import PRODUCTS
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.gradient import differentiable_programs as smooth
 from relaxscript_tests.transform.layout.network_programs import network
-from relaxscript_tests.transform.params.pass_examples import PARAMS
 from relaxscript_tests.transform.layout.pass_examples import LAYOUTS
+from relaxscript_tests.transform.params.pass_examples import PARAMS
 from relaxscript_tests.transform.pass_case import Case, Make
+from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
-from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",

@@ -96,10 +96,10 @@ DECLARED = {
         "ToMixedPrecision", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
-        "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps", "FuseOpsByPattern",
-        "FuseTransposeMatmul", "Gradient", "LambdaLift", "LegalizeOps", "MergeCompositeFunctions",
-        "OutlineNative", "SplitCallTIRByPattern", "SplitLayoutRewritePreproc", "VMShapeLower",
-        "backend.DispatchSortScan",
+        "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps",
+        "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift", "LegalizeOps",
+        "MergeCompositeFunctions", "OutlineNative", "SplitCallTIRByPattern",
+        "SplitLayoutRewritePreproc", "VMShapeLower", "backend.DispatchSortScan",
     },
     "removes_functions": {
         "AttachAttrLayoutFreeBuffers", "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",

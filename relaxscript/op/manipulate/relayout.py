@@ -72,6 +72,13 @@ def layout_transform(
     return result
 
 
+@layout_transform.prepare_rule
+def _(bound: dict[str, Any]) -> dict[str, Any]:
+    """No separators at all are none."""
+    names = ("axis_separators", "input_axis_separators")
+    return {k: None if k in names and v in ([], ()) else v for k, v in bound.items()}
+
+
 @layout_transform.attribute_rule
 def _(index_map: IndexMap, **separators: Any) -> None:
     # What can be said of indices does not depend on the shape.

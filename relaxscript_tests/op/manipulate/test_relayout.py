@@ -10,6 +10,8 @@ import pytest
 
 import relaxscript.op as R
 from relaxscript.errors import DiagnosticError, RelaxWarning
+from relaxscript.ir.relax import Var
+from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.script import from_source
@@ -104,3 +106,13 @@ def test_a_mistake_of_a_script_shows_the_index_map() -> None:
     with pytest.raises(DiagnosticError, match="there is an index for each axis of `x`") as caught:
         from_source(PROGRAM.replace("lambda i, j: (i // 4, j, i % 4)", "lambda i: i"))
     assert caught.value.diagnostics[0].span.text == "lambda i: i"
+
+
+def test_no_separators_are_none_however_that_is_said() -> None:
+    x = Var("x", TensorStructInfo((4, 3), "float32"))
+    without, *others = (
+        R.layout_transform(x, lambda i, j: (j, i), axis_separators=none, input_axis_separators=none)
+        for none in (None, [], ())
+    )
+    for other in others:
+        assert_structural_equal(other, without)

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from relaxscript import transform
 from relaxscript_tests.transform.layout.network_programs import network
+from relaxscript_tests.transform.layout.operator_names import alter, packed_rows
 from relaxscript_tests.transform.pass_case import Case
 
 __all__ = ["LAYOUTS"]
 
 LAYOUTS: Mapping[str, Sequence[Case]] = {
+    "AlterOpImpl": [Case("rows", lambda mod, inputs: alter(), packed_rows)],
     "ConvertLayout": [
         Case(
             "nhwc",

@@ -37,7 +37,8 @@ FITS = {
     "params": {}, "binding_map": {}, "patterns": [], "fcodegen": len, "index": 0,
     "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
     "allreduce_strategy": 0, "work_dir": "logs", "max_trials_global": 1,
-    "desired_layouts": {},
+    "desired_layouts": {}, "op_impl_map": {}, "op_buffer_transforms": {},
+    "op_buffer_axis_separators": {}, "op_buffer_input_axis_separators": {},
 }  # fmt: skip
 STRANGE = [
     object(), 3, 2.5, True, "x", b"x", (), [object()], {3: 4}, {"x": object()}, len, int, FuseOps,
