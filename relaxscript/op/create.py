@@ -16,6 +16,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import follow
 from relaxscript.opdef.operands import number_constant, wrong_kind
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import (
@@ -123,6 +124,9 @@ def _(
     return _with_dtype(x, dtype)
 
 
+full_like.layout_rule(follow)
+
+
 @full_like.compute()
 def _(context: ComputeContext, x: Any, fill_value: Any, dtype: DataType | None) -> te.Tensor:
     return topi.tensor.filled(context.shape, context.dtype, fill_value, "T_full_like")
@@ -186,8 +190,9 @@ def _like_rule(
     return _with_dtype(x, dtype)
 
 
-zeros_like.infer_rule(_like_rule)
-ones_like.infer_rule(_like_rule)
+for _operator in (zeros_like, ones_like):
+    _operator.infer_rule(_like_rule)
+    _operator.layout_rule(follow)
 
 
 def _compute_of_value(operator: Operator, value: Callable[[DataType], PrimExpr]) -> None:

@@ -18,6 +18,7 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text, shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order, place_of
 from relaxscript.opdef.operator import Operator, op
 from relaxscript.opdef.parameters import DType, Tensor
 from relaxscript.opdef.shapes import (
@@ -152,6 +153,15 @@ def _require_parameter(
 
 _quantization_rule(quantize, "float", "integer")
 _quantization_rule(dequantize, "number", "float")
+
+
+@quantize.layout_rule
+@dequantize.layout_rule
+def _(
+    context: LayoutContext, data: Order, scale: Order, zero_point: Order, axis: int, **others: Any
+) -> InferLayoutOutput:
+    changed = {"axis": place_of(axis, data)} if data else {}
+    return InferLayoutOutput((data, scale, zero_point), data, changed)
 
 
 # ---------------------------------------------------------------- loops

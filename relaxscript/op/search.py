@@ -23,6 +23,7 @@ from relaxscript.opdef.layout import (
     declined,
     follow,
     place_of,
+    plain,
     without_axes,
 )
 from relaxscript.opdef.operator import op
@@ -139,6 +140,20 @@ def _(
         result = rank - 1 + indices.ndim if known else -1
         return tensor_of(None, x.dtype, vdevice, result)
     return tensor_of((*dims[:found], *places, *dims[found + 1 :]), x.dtype, vdevice)
+
+
+@take.layout_rule
+def _(
+    context: LayoutContext, x: Order, indices: Order, axis: int | None, mode: str
+) -> InferLayoutOutput:
+    # The axes of the indices, as they are, are where the axis was along which is taken.
+    along, more = (0 if axis is None else axis) % len(x), len(indices)
+    new = range(along, along + more)
+    result: list[int] = []
+    for place in x:
+        result += new if place == along else [place if place < along else place - 1 + more]
+    changed = {} if axis is None else {"axis": place_of(axis, x)}
+    return InferLayoutOutput((x, plain(more)), tuple(result), changed)
 
 
 @take.compute()

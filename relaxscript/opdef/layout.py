@@ -346,7 +346,9 @@ def convert_layout(
     operator = REGISTRY.get(call.op.name) if isinstance(call.op, Op) else None
     if operator is None or "layout" not in operator.rules:
         return None
-    infos, out = operator.operand_infos(call, context), operator.infer(call, context)
+    infos, out = operator.operand_infos(call, context), call.known_info
+    if out is None:
+        out = operator.infer(call, context)
     if not _is_known(infos) or not _is_known(out):
         return None
     names = [p.name for p in operator.parameters if p.is_operand]

@@ -188,6 +188,11 @@ def asked(call: Any, *orders: Any, desired: tuple[str, ...] = ()) -> ConvertedCa
         (R.sum(X, [1, 3], keepdims=True), {"axis": (2, 3)}),
         (R.concat([X, X], axis=1), {"axis": 3}),
         (R.nn.max_pool2d(X), {"layout": "NHWC", "out_layout": "NHWC"}),
+        (R.nn.pad(X, (1, 2, 3, 4, 5, 6, 7, 8)), {"pad_width": (1, 2, 5, 6, 7, 8, 3, 4)}),
+        (R.repeat(X, 2, axis=1), {"axis": 3}),
+        (R.tile(X, (2, 1, 3)), {"repeats": (1, 1, 3, 2)}),
+        (R.quantize(X, R.const(0.5), R.const(1, "int8"), axis=1), {"axis": 3}),
+        (R.zeros_like(X, "int32"), {"dtype": "int32"}),
         (R.nn.conv2d(X, W), {"data_layout": "NHWC", "out_layout": "NHWC"}),
     ],
 )
@@ -202,8 +207,15 @@ def test_axes_that_are_gone_are_gone_from_the_order():
     assert asked(R.mean(X, [0]), NHWC).output_layouts == (1, 2, 0)
 
 
+def test_what_is_taken_along_an_axis_has_the_axes_of_the_indices_there():
+    indices = relax.Var("i", TensorStructInfo((7, 8), "int64"))
+    made = asked(R.take(X, indices, axis=1), NHWC)
+    assert (made.call.attrs["axis"], made.output_layouts) == (3, (0, 3, 4, 1, 2))
+    assert asked(R.take(X, indices, axis=-1), NHWC).output_layouts == (0, 2, 3, 4, 1)
+
+
 def test_elements_that_are_counted_in_their_order_keep_it():
-    for call in (R.argmax(X), R.cumsum(X)):
+    for call in (R.argmax(X), R.cumsum(X), R.repeat(X, 2)):
         made = asked(call, NHWC)
         assert (made.call.attrs, made.input_layouts) == (call.attrs, ((0, 1, 2, 3),))
     made = asked(R.argmax(X, 1), NHWC)

@@ -18,6 +18,13 @@ from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import shape_fact
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import (
+    InferLayoutOutput,
+    LayoutContext,
+    Order,
+    declined,
+    place_of,
+)
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor, Tensors, Value
 from relaxscript.opdef.prim_operands import require_prim
@@ -86,6 +93,13 @@ def _(context: ComputeContext, data: Any, repeats: int, axis: int | None = None)
     return topi.repeat(data, repeats, axis)
 
 
+@repeat.layout_rule
+def _(context: LayoutContext, data: Order, repeats: int, axis: int | None) -> InferLayoutOutput:
+    if axis is None:  # elements are repeated in the order in which they are
+        return declined(context, (data,))
+    return InferLayoutOutput((data,), data, {"axis": place_of(axis, data)})
+
+
 @repeat.gradient
 def _(context: GradientContext, data: Expr, repeats: int, axis: int | None) -> Gradients:
     dims = known_dims("data", data)
@@ -129,6 +143,15 @@ def _(context: InferContext, data: TensorStructInfo, repeats: int | tuple[int, .
 @tile.compute()
 def _(context: ComputeContext, data: Any, repeats: int | tuple[int, ...]) -> Any:
     return topi.tile(data, repeats)
+
+
+@tile.layout_rule
+def _(context: LayoutContext, data: Order, repeats: int | tuple[int, ...]) -> InferLayoutOutput:
+    counts = (repeats,) if isinstance(repeats, int) else repeats
+    if len(counts) > len(data):
+        return declined(context, (data,))
+    every = (1,) * (len(data) - len(counts)) + counts
+    return InferLayoutOutput((data,), data, {"repeats": tuple([every[axis] for axis in data])})
 
 
 @tile.gradient

@@ -17,6 +17,7 @@ from relaxscript.op.gradients import R, add_at, dtype_of, known_dims, numbers_be
 from relaxscript.opdef.compute import ComputeContext
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.gradient import GradientContext, Gradients
+from relaxscript.opdef.layout import InferLayoutOutput, LayoutContext, Order
 from relaxscript.opdef.operator import op
 from relaxscript.opdef.parameters import Axes, Tensor
 from relaxscript.opdef.shapes import dims_of, number, require_dtype, tensor_of
@@ -66,6 +67,14 @@ def _(
         return topi.nn.pad(data, before, behind, pad_value)
     padded = {"reflect": topi.nn.reflect_pad, "circular": topi.nn.circular_pad}
     return padded.get(pad_mode, topi.nn.replicate_pad)(data, before, behind)
+
+
+@pad.layout_rule
+def _(
+    context: LayoutContext, data: Order, pad_width: tuple[int, ...], **others: Any
+) -> InferLayoutOutput:
+    moved = [width for axis in data for width in pad_width[2 * axis : 2 * axis + 2]]
+    return InferLayoutOutput((data,), data, {"pad_width": tuple(moved)})
 
 
 @pad.infer_rule

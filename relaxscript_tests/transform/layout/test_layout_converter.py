@@ -65,9 +65,8 @@ def become(before: str, after: str, out: str = "y") -> None:
     assert NHWC(made) is made
     mod = from_source(module(before, out))
     inputs = inputs_for(mod["main"], 0)
-    first = observe(EXECUTORS["interpreter"](mod), "main", inputs)
-    for name, load in EXECUTORS.items():
-        check_outcomes(name, observe(load(made), "main", inputs), "before", first, 1e-4, 1e-4)
+    then, now = (observe(EXECUTORS["interpreter"](m), "main", inputs) for m in (mod, made))
+    check_outcomes("afterwards", now, "before", then, 1e-4, 1e-4)
 
 
 @pytest.mark.parametrize(
