@@ -77,7 +77,7 @@ _SCHEDULE = {
     **dict.fromkeys(
         ("sample_categorical", "sample_compute_location", "sample_perfect_tile"), _IN_PYTHON
     ),
-    **dict.fromkeys(("blockize", "loop_partition", "merge", "rolling_buffer"), _IN_SCRIPT),
+    **dict.fromkeys(("blockize", "merge", "rolling_buffer"), _IN_SCRIPT),
     "add_unit_loop": "`sch.split(loop, [None, 1])` makes a loop of one iteration",
     "decompose_padding": "`sch.compute_inline` writes padding where it is read",
     "get_sref": "`sch.get` gives the node of a block or loop",

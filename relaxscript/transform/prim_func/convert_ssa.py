@@ -5,7 +5,7 @@ from __future__ import annotations
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import Var
-from relaxscript.ir.stmt_functor import renewed_buffer
+from relaxscript.ir.stmt_functor import inner_statements, renewed_buffer
 from relaxscript.ir.tir import (
     Allocate,
     AllocateConst,
@@ -23,7 +23,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .rewriter import StatementRewriter
 
-__all__ = ["ConvertSSA"]
+__all__ = ["ConvertSSA", "with_own_definitions"]
 
 
 class ConvertSSA(PrimFuncPass):
@@ -36,14 +36,28 @@ class ConvertSSA(PrimFuncPass):
     name = "tir.ConvertSSA"
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
-        return func.replace(body=_Converter(func).rewrite(func.body, None))
+        return func.replace(
+            body=_Converter({*func.params, *func.buffer_map.values()}).rewrite(func.body, None)
+        )
+
+
+def with_own_definitions(stmt: Stmt) -> Stmt:
+    """The same statement with a variable or buffer of its own for each that it defines."""
+    defined: set[Node] = set()
+    stack = [stmt]
+    while stack:
+        one = stack.pop()
+        variables, buffers = _definitions(one)
+        defined.update(variables, buffers)
+        stack += inner_statements(one)
+    return _Converter(defined).rewrite(stmt, None)
 
 
 class _Converter(StatementRewriter[None]):
     is_shared = False
 
-    def __init__(self, func: PrimFunc) -> None:
-        self.defined: set[Node] = {*func.params, *func.buffer_map.values()}
+    def __init__(self, defined: set[Node]) -> None:
+        self.defined = defined
 
     def enter(self, stmt: Stmt, context: None) -> Stmt:
         variables, buffers = _definitions(stmt)

@@ -147,7 +147,7 @@ def _merged(found: _Iterations, facts: Facts) -> _Iterations | None:
     """The same iterations with two loops as one; None where that makes nothing simpler."""
     for a, outer in found.loops:
         for b, inner in found.loops:
-            if a is b or a.dtype is not b.dtype:
+            if a is b or a.dtype is not b.dtype or _is_zero(inner):
                 continue
             var = Var(f"{a.name}_{b.name}", a.dtype)
             extent = simplify(outer * inner, facts)

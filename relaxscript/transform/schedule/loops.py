@@ -31,7 +31,16 @@ from .dependences import Dependence, carried_within, dependences, order_violatio
 from .mistakes import Place, refuse
 from .tree import Change, FunctionTree, StatementMap, and_also, in_loop
 
-__all__ = ["fuse", "guarded", "places_of", "reorder", "simplified_values", "split", "told"]
+__all__ = [
+    "check_plain",
+    "fuse",
+    "guarded",
+    "places_of",
+    "reorder",
+    "simplified_values",
+    "split",
+    "told",
+]
 
 
 # ---------------------------------------------------------------- words
@@ -63,7 +72,7 @@ def split(
     predicated: bool,
 ) -> tuple[Change, list[Var]]:  # fmt: skip
     """A loop as several, the last of which runs fastest."""
-    _check_plain(loop, "split")
+    check_plain(loop, "split")
     facts = tree.facts_at(loop)
     extents, exact = _extents(loop, factors, facts)
     if not exact and not predicated:
@@ -191,7 +200,7 @@ def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     return b if _is(a, 0) else a if _is(b, 0) else a + b
 
 
-def _check_plain(loop: For, what: str) -> None:
+def check_plain(loop: For, what: str) -> None:
     """Refuse a loop that says what its iterations are for, or runs as often as memory says."""
     _check_fixed(loop, what)
     if loop.kind == ForKind.THREAD_BINDING:
@@ -227,7 +236,7 @@ def fuse(tree: FunctionTree, loops: Sequence[For], unit_iters: bool) -> tuple[Ch
     if not loops:
         raise refuse("`fuse` takes the loops that become one", (), "`sch.fuse(i, j)`")
     for loop in loops:
-        _check_plain(loop, "fused")
+        check_plain(loop, "fused")
     for outer, inner in itertools.pairwise(loops):
         if outer.body is not inner:
             raise refuse(
@@ -327,13 +336,20 @@ def _check_order(tree: FunctionTree, chain: Sequence[For], order: Sequence[For])
                  (then, f"the loop `{then.loop_var.name}`")],
             )  # fmt: skip
         for place, loop in enumerate(order):
-            apart = loop.kind in (ForKind.PARALLEL, ForKind.VECTORIZED)
-            if apart and carried_within(found, order[:place], loop):
+            if _runs_apart(loop, found) and carried_within(found, order[:place], loop):
                 raise refuse(
                     f"the iterations of `{loop.loop_var.name}`, which is {loop.kind}, would not be "
                     f"independent: {told(found)}",
                     [*places_of(found), (loop, f"is {loop.kind}")],
                 )  # fmt: skip
+
+
+def _runs_apart(loop: For, found: Dependence) -> bool:
+    """True if the iterations of a loop have no order; threads of one block may add to one sum."""
+    thread = None if loop.thread_binding is None else loop.thread_binding.thread_tag
+    if thread is not None:
+        return not (thread.startswith("threadIdx") and found.is_accumulation)
+    return loop.kind in (ForKind.PARALLEL, ForKind.VECTORIZED)
 
 
 def _chain(tree: FunctionTree, loops: Sequence[For]) -> list[For]:

@@ -32,6 +32,7 @@ from . import (
     caching,
     inline,
     loop_kinds,
+    loop_partition as partitions,
     loops as loop_steps,
     moves,
     pad_einsum as padding_steps,
@@ -256,11 +257,8 @@ class Schedule:
         blocks. With `disable_predication` factors that need a condition are refused.
         """
         function, node, tree = self._loop(loop)
-        if not isinstance(factors, (list, tuple)):
-            raise refuse(f"`factors` is a list of numbers, not {brief(factors)}", [(node, "here")])
-        given = [None if f is None else _factor(f, node) for f in factors]
         change, variables = loop_steps.split(
-            tree, node, given, preserve_unit_iters, not disable_predication
+            tree, node, _factors(factors, node), preserve_unit_iters, not disable_predication
         )
         self.program.change(function, change)
         return [self.program.new_loop(function, var) for var in variables]
@@ -278,6 +276,29 @@ class Schedule:
         change, variable = loop_steps.fuse(tree, nodes, preserve_unit_iters)
         self.program.change(function, change)
         return self.program.new_loop(function, variable)
+
+    @_step
+    def loop_partition(
+        self, loop: LoopRV, factors: Sequence[PrimExpr | int | None],
+        preserve_unit_iters: bool = True,
+    ) -> list[LoopRV]:  # fmt: skip
+        """A loop as several, one after the other, `factors` their iterations.
+
+            for i in range(20):            for i0 in range(16):
+                with T.block("b"):             with T.block("b_i0"): ...
+                    ...            →       for i1 in range(16, 20):
+                                               with T.block("b_i1"): ...
+
+        None stands for as many as are left over; without it these are a last loop. No condition is
+        added. The blocks are new ones, which `get_child_blocks` of each loop gives. A sum over the
+        loop has to begin before (`decompose_reduction`).
+        """
+        function, node, tree = self._loop(loop)
+        change, variables = partitions.loop_partition(
+            tree, node, _factors(factors, node), preserve_unit_iters
+        )
+        self.program.change(function, change)
+        return [self.program.new_loop(function, var) for var in variables]
 
     @_step
     def reorder(self, *ordered_loops: LoopRV) -> None:
@@ -517,6 +538,13 @@ class Schedule:
 def _described(value: Any) -> str:
     names = {LoopRV: "a loop", BlockRV: "a block", list: "a list"}
     return names.get(type(value)) or brief(value)
+
+
+def _factors(values: Any, loop: For) -> list[PrimExpr | None]:
+    """The iterations of the parts of a loop."""
+    if not isinstance(values, (list, tuple)):
+        raise refuse(f"`factors` is a list of numbers, not {brief(values)}", [(loop, "here")])
+    return [None if value is None else _factor(value, loop) for value in values]
 
 
 def _factor(value: Any, loop: For) -> PrimExpr:

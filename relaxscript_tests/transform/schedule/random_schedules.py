@@ -164,6 +164,7 @@ def random_step(sch: Schedule, rng: random.Random) -> str | None:
     first = rng.randrange(len(loops))
     steps: dict[str, Callable[[], object]] = {
         "split": lambda: sch.split(loop, factors, rng.random() < 0.8),
+        "loop_partition": lambda: sch.loop_partition(loop, rng.choice([[1], [2, None], [None, 1]])),
         "fuse": lambda: sch.fuse(*loops[first : first + 2]),
         "reorder": lambda: sch.reorder(*some),
         "parallel": lambda: sch.parallel(loop),

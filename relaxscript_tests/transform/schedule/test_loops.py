@@ -256,3 +256,27 @@ def test_what_belongs_to_another_schedule_or_is_gone_is_told():
     refused(sch, lambda: sch.get_loops(j), "a block is wanted, not a loop")
     with pytest.raises(ScheduleError, match="takes a block or a loop, not"):
         sch.get("C")
+
+
+def test_loops_bound_to_threads_stay_where_their_iterations_are_independent():
+    @T.prim_func
+    def diagonal(X: T.Buffer((6, 6), "int32")):
+        for i, j in T.grid(5, 5):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                X[vi, vj] = X[vi + 1, vj + 1] * 2
+
+    sch = Schedule(diagonal)
+    i, j = sch.get_loops("b")
+    sch.bind(j, "blockIdx.x")
+    refused(sch, lambda: sch.reorder(j, i), "the iterations of `j`", "would not be independent")
+
+
+def test_loops_bound_to_threads_of_one_block_may_be_moved_out_of_others_of_one_sum():
+    sch = Schedule(matmul)
+    i, j, k = sch.get_loops("C")
+    sch.decompose_reduction("C", i)
+    sch.bind(k, "threadIdx.x")
+    sch.reorder(k, j)
+    names = [sch.get(loop).loop_var.name for loop in sch.get_loops("C_update")]
+    assert names == ["i", "k", "j"]
