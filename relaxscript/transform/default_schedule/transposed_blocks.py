@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from relaxscript.arith import simplify
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
-    And,
     BufferLoad,
     FloorDiv,
     FloorMod,
     IntImm,
-    Min,
     PrimExpr,
     Var,
     const,
 )
-from relaxscript.ir.tir import BufferStore, DeclBuffer, For, ForKind, IfThenElse, PrimFunc, Stmt
+from relaxscript.ir.tir import BufferStore, DeclBuffer, For, ForKind, PrimFunc, Stmt
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.vectorize_loop import never_fails
 
 from .collapsed_axes import collapsed
 from .inline_producers import InlinedNest
 from .loop_nests import Loop, is_without
-from .loop_writing import in_loops
+from .loop_writing import in_loops, in_row
 from .reduction_loops import has_step_one
 from .rows_elsewhere import without_lets
 
@@ -67,6 +67,14 @@ def _reads_along(store: BufferStore, loop: Loop, last: Loop) -> bool:
     return False
 
 
+class _Part(NamedTuple):
+    """A part of an axis: the loop over its blocks, the one in a block, and the index for both."""
+
+    block: Loop | None
+    loop: Loop
+    place: PrimExpr
+
+
 class _Blocks:
     def __init__(self, store: BufferStore, row: Loop, column: Loop, size: int) -> None:
         self.store = store
@@ -75,35 +83,39 @@ class _Blocks:
         self.size = size
 
     def all_blocks(self) -> Stmt:
-        a, b = (Var.make(f"{x.var.name}_block", x.var.dtype) for x in (self.row, self.column))
-        loops = [Loop(a, self._blocks(self.row)), Loop(b, self._blocks(self.column))]
-        return in_loops(loops, self._block(self._first(a), self._first(b)))
+        """Whole blocks, and behind them nests for what is left over of columns and of rows."""
+        nests = [
+            self._nest(in_blocks, side_by_side)
+            for in_blocks in (True, False)
+            for side_by_side in (True, False)
+        ]
+        return in_row(*(nest for nest in nests if nest is not None))
 
-    def _first(self, block: Var) -> PrimExpr:
-        return block * const(self.size, block.dtype)
+    def _nest(self, in_blocks: bool, side_by_side: bool) -> Stmt | None:
+        """Rows that are in blocks or left over, and such columns; None where there are none."""
+        found = self._part(self.row, in_blocks), self._part(self.column, side_by_side)
+        blocks = [part.block for part in found if part.block is not None]
+        loops = [part.loop for part in found]
+        if any(isinstance(loop.extent, IntImm) and loop.extent.value == 0 for loop in loops):
+            return None
+        if any(isinstance(loop.extent, IntImm) and loop.extent.value == 0 for loop in blocks):
+            return None
+        given: dict[Node, PrimExpr] = {
+            self.row.var: found[0].place, self.column.var: found[1].place,
+        }  # fmt: skip
+        kind = ForKind.UNROLLED if in_blocks and side_by_side else ForKind.SERIAL
+        var, extent = loops[1]
+        inner = For(var, const(0, var.dtype), extent, kind, rewrite(self.store, given.get))
+        return in_loops([*blocks, loops[0]], inner)
 
-    def _blocks(self, loop: Loop) -> PrimExpr:
-        most = const(self.size - 1, loop.var.dtype)
-        return simplify(FloorDiv(loop.extent + most, const(self.size, loop.var.dtype)))
-
-    def _block(self, i: PrimExpr, j: PrimExpr) -> Stmt:
-        size = const(self.size, i.dtype), const(self.size, j.dtype)
-        whole = self._elements(i, j, size, ForKind.UNROLLED)
-        if self._is_even(self.row) and self._is_even(self.column):
-            return whole
-        left = Min(size[0], self.row.extent - i), Min(size[1], self.column.extent - j)
-        inside = And(i + size[0] <= self.row.extent, j + size[1] <= self.column.extent)
-        return IfThenElse(inside, whole, self._elements(i, j, left, ForKind.SERIAL))
-
-    def _is_even(self, loop: Loop) -> bool:
-        rest = simplify(FloorMod(loop.extent, const(self.size, loop.var.dtype)))
-        return isinstance(rest, IntImm) and rest.value == 0
-
-    def _elements(
-        self, i: PrimExpr, j: PrimExpr, extents: tuple[PrimExpr, PrimExpr], kind: str
-    ) -> Stmt:
-        r, c = (Var.make(x.var.name, x.var.dtype) for x in (self.row, self.column))
-        given: dict[Node, PrimExpr] = {self.row.var: i + r, self.column.var: j + c}
-        zero = const(0, c.dtype)
-        inner = For(c, zero, extents[1], kind, rewrite(self.store, given.get))
-        return in_loops([Loop(r, extents[0])], inner)
+    def _part(self, axis: Loop, in_blocks: bool) -> _Part:
+        """The blocks of an axis, or what is left over of it."""
+        dtype = axis.var.dtype
+        size = const(self.size, dtype)
+        whole = simplify(FloorDiv(axis.extent, size))
+        var = Var.make(axis.var.name, dtype)
+        if in_blocks:
+            block = Var.make(f"{axis.var.name}_block", dtype)
+            return _Part(Loop(block, whole), Loop(var, size), block * size + var)
+        left = simplify(FloorMod(axis.extent, size))
+        return _Part(None, Loop(var, left), simplify(whole * size) + var)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from relaxscript.arith import NO, YES, Facts, prove, simplify
+from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import BOOL, IntImm, PrimExpr, Var, const
+from relaxscript.ir.prim import BOOL, Call, IntImm, PrimExpr, Var, const
 from relaxscript.ir.tir import Buffer, Evaluate, IfThenElse, PrimFunc, Stmt
 from relaxscript.ir.walk import rewrite_top_down, walk
 from relaxscript.transform.pass_infra.context import PassContext
@@ -15,6 +18,8 @@ from .known_facts import RewriterWithFacts, sizes_of
 
 __all__ = ["Simplify"]
 
+Step = Callable[[Node], Node | None]
+
 
 class Simplify(PrimFuncPass):
     """Write indices, sizes and conditions in their simplest form.
@@ -23,7 +28,8 @@ class Simplify(PrimFuncPass):
             if i < 20:                                     B[i] = A[i]
                 B[(i * 4 + 1) // 4] = A[i + 0]     →
 
-    What is said by loops, axes of blocks and conditions around is taken for known. Arithmetic on
+    What is said by loops, axes of blocks and conditions around is taken for known. Of a
+    `T.if_then_else` whose condition is known, the one branch is left. Arithmetic on
     elements stays as it is, since it may wrap around. Source: TVM `tir.transform.Simplify`.
     """
 
@@ -43,11 +49,22 @@ class _Simplifier(RewriterWithFacts):
         def step(node: Node) -> Node | None:
             if isinstance(node, Buffer):
                 return node  # what is read is declared elsewhere
+            if isinstance(node, Call) and node.op == op_named("tir.if_then_else"):
+                return self._chosen(node, step, plain, context)
             if not isinstance(node, PrimExpr) or id(node) not in plain:
                 return None
             return self._simplified(node, context)
 
         return rewrite_top_down(e, step)
+
+    def _chosen(self, e: Call, step: Step, plain: set[int], context: Facts) -> Node | None:
+        """The branch of a choice that is known; None where it is not."""
+        condition, *branches = e.args
+        if id(condition) in plain:
+            condition = self._simplified(condition, context)
+        if not isinstance(condition, IntImm):
+            return None
+        return rewrite_top_down(branches[0 if condition.value else 1], step)
 
     def _simplified(self, e: PrimExpr, context: Facts) -> PrimExpr:
         if isinstance(e, (Var, IntImm)) or not self.fits(e, context):

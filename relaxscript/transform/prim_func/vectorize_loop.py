@@ -47,6 +47,7 @@ from relaxscript.ir.tir import (
     SeqStmt,
     Stmt,
 )
+from relaxscript.ir.walk import walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
@@ -67,8 +68,10 @@ class VectorizeLoop(PrimFuncPass):
 
     A loop stays as it is unless its extent is a literal. Each index in it must be proved inside its
     buffer, and no iteration may use what another one writes. So the function does the same, and
-    fails where it did. Iterations must not be blocks, which `LowerOpaqueBlock` removes, or have
-    another effect. Parameters are different memory where the function says `tir.noalias`.
+    fails where it did. Indices such as `P[i]` in `A[P[i], j]` are the same for all iterations. They
+    need no proof where a loop is one store without conditions. Iterations must not be blocks, which
+    `LowerOpaqueBlock` removes, or have another effect. Parameters are different memory where the
+    function says `tir.noalias`.
 
     With `enable_vectorize=False` these loops become serial instead. Source: TVM
     `tir.transform.VectorizeLoop`.
@@ -135,11 +138,12 @@ class _NoVector(Exception):
 
 def _collect(
     known: RewriterWithFacts, root: PrimExpr, facts: Facts, accesses: list[ElementAccess],
-    inner: set[Var],
+    inner: set[Var], varying: set[Var] | None = None,
 ) -> None:  # fmt: skip
     """Collect the loads of a scalar, and the variables that it defines.
 
-    Raises `_NoVector` where it may fail.
+    Raises `_NoVector` where it may fail. With `varying` an index may that depends on none of these
+    variables, to which those that are defined are added.
     """
     parts: list[PrimExpr] = []
     pre_order_visit(root, parts.append)
@@ -148,21 +152,29 @@ def _collect(
             continue
         match e:
             case BufferLoad(buffer=buffer, indices=indices, predicate=None):
-                _require_inside(known, buffer, indices, facts)
+                _require_inside(known, buffer, indices, facts, varying)
                 accesses.append(ElementAccess(buffer, indices))
             case Let(var=var):
                 inner.add(var)
+                if varying is not None:
+                    varying.add(var)
             case _ if e.dtype.lanes > 1 or not is_total(e):
                 raise _NoVector
 
 
 def _require_inside(
-    known: RewriterWithFacts, buffer: Buffer, indices: Sequence[PrimExpr], facts: Facts
-) -> None:
-    """Raise `_NoVector` unless an element is proved to lie in its buffer."""
-    pairs = zip(indices, buffer.shape, strict=True)
-    if not all(known.is_inside(index, extent, facts) for index, extent in pairs):
-        raise _NoVector
+    known: RewriterWithFacts, buffer: Buffer, indices: Sequence[PrimExpr], facts: Facts,
+    varying: set[Var] | None = None,
+) -> None:  # fmt: skip
+    """Raise `_NoVector` unless an element is proved to lie in its buffer.
+
+    With `varying` this is asked of the indices that depend on one of these variables.
+    """
+    for index, extent in zip(indices, buffer.shape, strict=True):
+        if known.is_inside(index, extent, facts):
+            continue
+        if varying is None or not varying.isdisjoint(walk(index)):
+            raise _NoVector
 
 
 class _NeverFailing(RewriterWithFacts):
@@ -242,12 +254,13 @@ class _Vectorizing(RewriterWithFacts):
         """Raise `_NoVector` where the body may fail, or iterations depend on each other."""
         accesses: list[ElementAccess] = []
         inner: set[Var] = set()
+        varying = {loop.loop_var} if _fails_at_once(loop.body) else None
         stack: list[tuple[Stmt, Facts]] = [(loop.body, self.with_loop(loop, context))]
         while stack:
             stmt, facts = stack.pop()
             scalars = [part for part in parts_of_tir(stmt) if isinstance(part, PrimExpr)]
             for part in scalars:
-                _collect(self, part, facts, accesses, inner)
+                _collect(self, part, facts, accesses, inner, varying)
             match stmt:
                 case For():
                     inner.add(stmt.loop_var)
@@ -255,7 +268,7 @@ class _Vectorizing(RewriterWithFacts):
                 case LetStmt(var=var):
                     inner.add(var)
                 case BufferStore(buffer=buffer, indices=indices, predicate=None):
-                    _require_inside(self, buffer, indices, facts)
+                    _require_inside(self, buffer, indices, facts, varying)
                     accesses.append(ElementAccess(buffer, indices, is_write=True))
                 case SeqStmt() | IfThenElse():
                     pass
@@ -264,6 +277,18 @@ class _Vectorizing(RewriterWithFacts):
             stack += [(part, facts) for part in parts_of_tir(stmt) if isinstance(part, Stmt)]
         if not self.memories.are_independent(accesses, loop.loop_var, inner):
             raise _NoVector
+
+
+def _fails_at_once(body: Stmt) -> bool:
+    """True if an index that is the same in all lanes fails in the first one, or in none.
+
+    That is a single store, in which nothing is loaded under a condition.
+    """
+    return isinstance(body, BufferStore) and not any(
+        isinstance(part, (prim.And, prim.Or, Select))
+        or (isinstance(part, Call) and part.op == op_named("tir.if_then_else"))
+        for part in walk(body)
+    )
 
 
 class _Vectorizer:

@@ -63,7 +63,15 @@ def assert_becomes(make, before: str, after: str) -> None:
         ),
         (
             "B[i, j] = T.if_then_else(j < 4, A[i, (j + 8) % 4], T.float32(0))",
-            "B[i, j] = T.if_then_else(T.bool(True), A[i, j], T.float32(0))",
+            "B[i, j] = A[i, j]",
+        ),
+        (
+            "B[i, j] = T.if_then_else(j > 3, A[0, 0], T.if_then_else(i < n, A[i, j % 4], A[0, 1]))",
+            "B[i, j] = A[i, j]",
+        ),
+        (
+            "B[i, j] = T.if_then_else(j < 2, A[i, j % 4], T.float32(0))",
+            "B[i, j] = T.if_then_else(j < 2, A[i, j], T.float32(0))",
         ),
         ("for k in range(i + 3 - i):\n    B[i, j] = A[i, k]",
          "for k in range(T.int64(3)):\n    B[i, j] = A[i, k]"),

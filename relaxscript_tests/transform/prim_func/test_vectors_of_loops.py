@@ -247,6 +247,10 @@ ROWS = 'A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32"), C: T.Buffe
             "B[T.Ramp(0, 1, 8)] = v * T.Broadcast(w, 8)",
         ),
         (
+            "B[j] = A[C[i] - 1] * A[j]",
+            "B[T.Ramp(0, 1, 8)] = T.Broadcast(A[C[i] - 1], 8) * A[T.Ramp(0, 1, 8)]",
+        ),
+        (
             "C[j] = T.Cast('int32', A[j]) // 3",
             "C[T.Ramp(0, 1, 8)] = T.Cast('int32x8', A[T.Ramp(0, 1, 8)]) // T.Broadcast(3, 8)",
         ),
@@ -275,6 +279,10 @@ def test_iterations_become_lanes(before: str, after: str):
         "B[j // 2] = A[j]",
         "B[j] = A[j]\nB[7 - j] = A[j]",
         "B[j] = A[C[j]]",  # may be outside
+        "B[j] = A[j]\nC[j] = T.Cast('int32', A[C[0]])",  # may be outside when B is stored
+        "B[j] = T.if_then_else(A[j] < A[0], A[C[0]], A[0])",  # may be outside, and not be read
+        "B[j] = T.Select(A[j] < A[0] and A[C[0]] < A[1], A[1], A[0])",
+        "B[j] = A[T.if_then_else(j < 3, C[0], 0)]",
         "C[j] = C[j] // C[0]",  # may divide by zero
         "if j < 3:\n    B[j] = A[j]",
         "for k in range(j):\n    B[j] = A[k]",
