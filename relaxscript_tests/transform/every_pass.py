@@ -44,6 +44,7 @@ from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
+from relaxscript_tests.transform.prim_func.pass_examples import ALLOCATIONS
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
@@ -471,6 +472,7 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     "tir.BindTarget": [
         Case("llvm", lambda mod, inputs: tir.transform.BindTarget("llvm"), legalized),
     ],
+    **ALLOCATIONS,
     "tir.VectorizeLoop": [
         Case("vectors", lambda mod, inputs: tir.transform.VectorizeLoop(), vectorized),
         Case("serial", lambda mod, inputs: tir.transform.VectorizeLoop(False), vectorized),

@@ -7,13 +7,17 @@ convert_ssa.py     each variable defined once.
 lower_init_block.py  the init of a block as a condition in its body.
 vectorize_loop.py  loops of kind vectorized as operations on vectors.
 lower_blocks.py    blocks without axes, and none at all.
+allocation_location.py  memory in the loops that use it.
+compact_allocation.py  memory of what is used only.
 flatten_buffer.py  buffers of one dimension.
 annotate.py        attributes of functions, and passes made of functions.
 """
 
 from __future__ import annotations
 
+from .allocation_location import PlanAndUpdateBufferAllocationLocation
 from .annotate import AnnotateEntryFunc, Apply, BindTarget, Filter
+from .compact_allocation import CompactBufferAllocation
 from .convert_ssa import ConvertSSA
 from .flatten_buffer import FlattenBuffer
 from .lower_blocks import ConvertBlocksToOpaque, LowerOpaqueBlock
@@ -23,7 +27,8 @@ from .simplify import Simplify
 from .vectorize_loop import VectorizeLoop
 
 __all__ = [
-    "AnnotateEntryFunc", "Apply", "BindTarget", "ConvertBlocksToOpaque", "ConvertSSA", "Filter",
-    "FlattenBuffer", "LowerInitBlock", "LowerOpaqueBlock", "RemoveNoOp", "Simplify",
-    "VectorizeLoop",
+    "AnnotateEntryFunc", "Apply", "BindTarget", "CompactBufferAllocation", "ConvertBlocksToOpaque",
+    "ConvertSSA", "Filter",
+    "FlattenBuffer", "LowerInitBlock", "LowerOpaqueBlock",
+    "PlanAndUpdateBufferAllocationLocation", "RemoveNoOp", "Simplify", "VectorizeLoop",
 ]  # fmt: skip

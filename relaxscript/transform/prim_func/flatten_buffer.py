@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relaxscript.arith import Facts, bounds
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import (
@@ -70,13 +72,12 @@ class _Flattening(RewriterWithFacts):
         self.used: set[Buffer] = set()
         self.kept: set[Buffer] = set()
         self.allocated: set[Var] = set()
+        self.flattened: set[Var] = set()
 
     def flat(self, buffer: Buffer) -> Buffer:
         """The buffer of one dimension over the memory of one."""
         if buffer not in self.made:
-            size: PrimExpr = const(1, INT64)
-            for extent in buffer.shape:
-                size = _product(size, cast(extent, INT64))
+            size = _number_of(buffer.shape)
             self.made[buffer] = buffer.replace(shape=(size,), axis_separators=())
         return self.made[buffer]
 
@@ -98,6 +99,8 @@ class _Flattening(RewriterWithFacts):
 
     def leave(self, stmt: Stmt, context: Facts) -> Stmt:
         match stmt:
+            case Allocate(buffer_var=var, extents=extents) if var in self.flattened:
+                return stmt.replace(extents=(_number_of(extents),))
             case BufferStore(buffer=buffer, indices=indices):
                 index = self._index(buffer, indices, context)
                 if index is not None:
@@ -105,6 +108,7 @@ class _Flattening(RewriterWithFacts):
             case DeclBuffer(buffer=buffer, body=body) if buffer in self.used:
                 flat = self.flat(buffer)
                 if buffer.data in self.allocated and buffer not in self.kept:
+                    self.flattened.add(buffer.data)
                     return stmt.replace(buffer=flat)
                 return stmt.replace(body=DeclBuffer(flat, body))
         return stmt
@@ -144,6 +148,14 @@ class _Flattening(RewriterWithFacts):
         """True if int32 counts all elements of a buffer."""
         _, high = bounds(self.flat(buffer).shape[0], facts)
         return high is not None and high < 1 << 31
+
+
+def _number_of(shape: Sequence[PrimExpr]) -> PrimExpr:
+    """The number of elements of a shape."""
+    size: PrimExpr = const(1, INT64)
+    for extent in shape:
+        size = _product(size, cast(extent, INT64))
+    return size
 
 
 def _product(a: PrimExpr, b: PrimExpr) -> PrimExpr:

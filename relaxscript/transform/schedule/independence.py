@@ -17,7 +17,7 @@ from .coverage import box_of, filled
 from .dependences import Dependence, carried_by, dependences, runs_before
 from .tree import FunctionTree, in_loop
 
-__all__ = ["shared_elements"]
+__all__ = ["computes_what_it_reads", "shared_elements"]
 
 
 def shared_elements(tree: FunctionTree, loop: For, sums: bool) -> Dependence | None:
@@ -35,6 +35,19 @@ def shared_elements(tree: FunctionTree, loop: For, sums: bool) -> Dependence | N
         if not known[memory]:
             return found
     return None
+
+
+def computes_what_it_reads(tree: FunctionTree, loop: For, memory: Var) -> bool:
+    """True if each iteration of a loop writes all that it reads of a buffer, before it reads it."""
+    facts = tree.facts_at(loop, inclusive=True)
+    touching = [access for access in accesses_in(loop.body) if access.buffer.data is memory]
+    writes = [access for access in touching if access.is_write and not access.conditions]
+    return all(
+        any(runs_before(write, read, tree, facts) and _covers(write, read, facts)
+            for write in writes)
+        for read in touching
+        if not read.is_write
+    )  # fmt: skip
 
 
 def _is_recomputed(tree: FunctionTree, loop: For, memory: Var) -> bool:

@@ -14,7 +14,7 @@ from relaxscript.ir.structural_equality import assert_structural_equal, structur
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.tir import Schedule
 from relaxscript.transform import default_schedule
-from relaxscript.transform.default_schedule import elementwise, nests
+from relaxscript.transform.default_schedule import elementwise, nests, rows
 from relaxscript.transform.default_schedule.processor import Processor
 from relaxscript_tests import examples
 from relaxscript_tests.transform.default_schedule.fused_programs import (
@@ -33,6 +33,9 @@ from relaxscript_tests.transform.default_schedule.traces import (
     main_loops,
     normal_form,
     output_blocks,
+    partial_results,
+    reduction_in_columns,
+    reduction_of_rows,
 )
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
@@ -223,6 +226,73 @@ def test_elements_that_depend_on_where_they_are_are_partitioned_split_and_reorde
     assert_structural_equal(normal_form(made), normal_form(sch.mod["main"]))
 
 
+# ------------------------------------------------------------------ reductions
+
+COLUMNS = [
+    *((tensor("x", 5, size), "y = R.sum(x, axis=0)", 0) for size in (8, 16, 32, 64, 128)),
+    (tensor("x", 7, 64, dtype="int64"), "y = R.sum(x, axis=0)", 0),
+    (tensor("x", 7, 64), "y = R.prod(x, axis=0)", 0),
+    (tensor("x", 7, 64), "y = R.mean(x, axis=0)", 0),
+    (tensor("x", 7, 64), "y = R.max(x, axis=0, keepdims=True)", 1),
+    (tensor("x", 7, 128, dtype="bool"), "y = R.any(x, axis=0)", 0),
+    (tensor("x", 7, 128, dtype="int8"), "y = R.max(x, axis=0)", 0),
+    (tensor("x", 7, 3, 64), "y = R.min(x, axis=[0, 1])", 0),
+    (tensor("x", 2, 7, 64), "y = R.max(x, axis=1)", 1),
+    (tensor("x", "m", 7, 64), "y = R.max(x, axis=1)", 1),
+]
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize(("head", "body", "axis"), COLUMNS)
+def test_reductions_in_columns_are_cached_split_reordered_and_decomposed(
+    head: str, body: str, axis: int, processor: Processor
+):
+    func = only_prim_func(fused(head, body))
+    made = nests(func, processor)
+    assert made is not None
+    sch = reduction_in_columns(func, processor, axis)
+    assert_structural_equal(normal_form(made), normal_form(sch.mod["main"]))
+
+
+# ------------------------------------------------------------------ what steps do not write
+
+X_64, ROW = tensor("x", 5, 64), f"{tensor('g', 64)}, {tensor('b', 64)}"
+ROWS = [
+    (X_64, "y = R.sum(x, axis=1)", (4, 8)),
+    (tensor("x", 5, 96), "y = R.sum(x, axis=1)", (4, 8)),
+    (tensor("x", "m", 64), "y = R.sum(x, axis=1)", (4, 8)),
+    (tensor("x", 5, 16), "y = R.mean(x, axis=1)", (2, 8)),
+    (tensor("x", 5, 128), "y = R.max(x, axis=1, keepdims=True)", (8, 8)),
+    (tensor("x", 5, 64, dtype="float64"), "y = R.sum(x, axis=1)", (4, 4)),
+    (tensor("x", 2, 5, 64), "y = R.min(x, axis=2)", (8, 8)),
+    (tensor("x", 5, 4, 32), "y = R.prod(x, axis=[1, 2])", (4, 8)),
+    (X_64, "y = R.nn.softmax(x, axis=1)", (8, 8)),
+    (f"{X_64}, {ROW}", "y = R.nn.layer_norm(x, g, b, axes=[1])", (4, 8)),
+]
+
+
+@pytest.mark.parametrize(("head", "body", "vectors"), ROWS)
+def test_partial_results_of_rows_are_those_of_rfactor(
+    head: str, body: str, vectors: tuple[int, int]
+):
+    """How they are put together, half by half, no step writes: see the table."""
+    func = only_prim_func(fused(head, body))
+    made = rows(func, Processor(32, 16))
+    assert made is not None
+    found = reduction_of_rows(func, vectors).mod["main"]
+    one, other = partial_results(made), partial_results(found)
+    assert structural_equal(one, other, map_free_vars=True)
+
+
+def test_partial_results_over_several_axes_are_those_of_rfactor():
+    func = only_prim_func(fused(tensor("x", 3, 2, 64), "y = R.sum(x, axis=[0, 2])"))
+    made = nests(func, Processor(32, 16))
+    assert made is not None
+    found = reduction_of_rows(func, (4, 8), is_fused=False).mod["main"]
+    one, other = partial_results(made), partial_results(found)
+    assert structural_equal(one, other, map_free_vars=True)
+
+
 @pytest.mark.parametrize("size", [17, 19, 23])
 def test_a_last_vector_that_begins_earlier_is_no_step_but_the_loop_before_it_is(size: int):
     """No step computes an element twice: `loop_partition` makes a loop of what is left over."""
@@ -279,7 +349,7 @@ TRACED = {
 }
 _MICRO_KERNEL = "products have a micro-kernel in registers, with tiles that overlap at the edge"
 _PANELS = "factors are copied into panels, with zeros behind the end, for a micro-kernel"
-_HALVES = "vectors of partial results are put together half by half, by `T.Shuffle`"
+_HALVES = "partial results are put together half by half, by `T.Shuffle`, unless a row is too short"
 # What no step writes in the schedule of a file.
 OUTSIDE = {
     **dict.fromkeys(
@@ -287,7 +357,8 @@ OUTSIDE = {
     ),
     **dict.fromkeys(("contraction", "contraction_copies", "panel_copies"), _PANELS),
     "product_of_few_rows": "some steps of a sum are one statement, of products that are fused",
-    "reduction_loops": _HALVES,
+    "reduction_loops": f"a last vector of columns begins earlier, a sum over what may be no steps "
+    f"has one loop with a beginning of its own, and {_HALVES}",
     "row_sweeps": _HALVES,
     "rows": _HALVES,
     "nests": "reductions among the nests are those of `reduction_loops` and `contraction`",

@@ -13,14 +13,25 @@ from typing import Any
 from relaxscript.arith import YES, prove_equal, simplify
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Ramp, Var
-from relaxscript.ir.tir import Buffer, BufferStore, DeclBuffer, For, ForKind, LetStmt, PrimFunc
+from relaxscript.ir.tir import (
+    Buffer,
+    BufferStore,
+    DeclBuffer,
+    For,
+    ForKind,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+)
 from relaxscript.ir.walk import walk
 from relaxscript.tir import Schedule
 from relaxscript.tir.stmt_functor import ir_transform, substitute
 from relaxscript.tir.transform import (
+    CompactBufferAllocation,
     ConvertBlocksToOpaque,
     FlattenBuffer,
     LowerOpaqueBlock,
+    PlanAndUpdateBufferAllocationLocation,
     RemoveNoOp,
     Simplify,
     VectorizeLoop,
@@ -29,8 +40,8 @@ from relaxscript.transform import Sequential
 from relaxscript.transform.default_schedule.processor import Processor
 
 LOWERED = Sequential([
-    ConvertBlocksToOpaque(), LowerOpaqueBlock(), FlattenBuffer(), Simplify(), VectorizeLoop(),
-    Simplify(), RemoveNoOp(),
+    PlanAndUpdateBufferAllocationLocation(), ConvertBlocksToOpaque(), CompactBufferAllocation(),
+    LowerOpaqueBlock(), FlattenBuffer(), Simplify(), VectorizeLoop(), Simplify(), RemoveNoOp(),
 ])  # fmt: skip
 
 
@@ -46,9 +57,7 @@ def normal_form(func: PrimFunc) -> PrimFunc:
         if isinstance(node, (BufferLoad, BufferStore)) and node.buffer.data in outside:
             known = declared.setdefault(node.buffer.data, node.buffer)
             node = node.replace(buffer=known)
-        if isinstance(node, (BufferLoad, BufferStore)):
-            return node.replace(indices=tuple(map(_canonical, node.indices)))
-        return None
+        return _with_canonical_indices(node)
 
     outside = {buffer.data: buffer for buffer in func.buffer_map.values()}
     body = ir_transform(body, None, step)
@@ -59,9 +68,9 @@ def normal_form(func: PrimFunc) -> PrimFunc:
 
 
 def iterations(func: PrimFunc) -> list[PrimExpr]:
-    """How often each loop of a normal form runs, but for those that are vectors."""
+    """How often each loop of a normal form runs, but for those that are vectors or unrolled."""
     loops = [x for x in walk(normal_form(func).body) if isinstance(x, For)]
-    return [loop.extent for loop in loops if loop.kind != ForKind.VECTORIZED]
+    return [loop.extent for loop in loops if loop.kind == ForKind.SERIAL]
 
 
 def is_divided_by_sizes(func: PrimFunc) -> bool:
@@ -71,6 +80,12 @@ def is_divided_by_sizes(func: PrimFunc) -> bool:
     """
     shapes = [buffer.shape[1:] for buffer in func.buffer_map.values()]
     return any(not isinstance(extent, IntImm) for shape in shapes for extent in shape)
+
+
+def _with_canonical_indices(node: Any) -> Any:
+    if isinstance(node, (BufferLoad, BufferStore)):
+        return node.replace(indices=tuple(map(_canonical, node.indices)))
+    return None
 
 
 def _canonical(index: PrimExpr) -> PrimExpr:
@@ -216,6 +231,108 @@ def whole_and_rest(
         return [(block, False)]
     first, last = in_parts(sch, block, axis, [whole], around)
     return [(first, True), (last, False)]
+
+
+# ------------------------------------------------------------------ reductions
+
+
+def reduction_in_columns(func: PrimFunc, processor: Processor, axis: int) -> Schedule:
+    """The first block reduced by vectors along an axis of its results, the last by vectors.
+
+    What is between them is inlined.
+    """
+    sch = Schedule(func)
+    block, *behind = sch.get_child_blocks(sch.get_block("root"))
+    loops = sch.get_loops(block)
+    kinds = [axis.iter_type for axis in sch.get(block).iter_vars]
+    steps = sch.fuse(*[loop for loop, kind in zip(loops, kinds) if kind == "reduce"])
+    extent = sch.get(loops[axis]).extent
+    stored, *loaded = [buffer.dtype.itemsize for buffer, _ in accesses_of(sch, block)]
+    lanes = fitting(processor.lanes(max(stored // 2, *loaded[1:])), extent)
+    bits = max(lanes * stored, processor.vector_bytes)
+    most = processor.vector_registers // 2 * processor.vector_bytes // bits
+    others = [x for x, kind in zip(loops, kinds) if kind != "reduce" and x is not loops[axis]]
+    in_columns(sch, block, (*others, loops[axis], steps), (fitting(most, extent, lanes), lanes))
+    for other in behind[:-1]:
+        sch.compute_inline(other)
+    for other in behind[-1:]:
+        by_vectors(sch, other, processor)
+    return sch
+
+
+def fitting(count: int, extent: PrimExpr, size: int = 1) -> int:
+    """A number of parts of some size, made smaller until they are no longer than a loop."""
+    assert isinstance(extent, IntImm)
+    while count > 1 and count * size > extent.value:
+        count //= 2
+    return count
+
+
+def in_columns(sch: Schedule, block: Any, loops: Sequence[Any], vectors: tuple[int, int]) -> None:
+    """A reduction over the last of some loops, by vectors along the one before it.
+
+    So many vectors of results, of so many lanes, are accumulated at once in memory of their own.
+    """
+    *others, along, steps = loops
+    outer, *inner = sch.split(along, [None, *vectors])
+    sch.reorder(*others, outer, steps, *inner)
+    copy = sch.cache_write(block, 0, "global")
+    sch.reverse_compute_at(copy, outer)
+    into_result = sch.split(sch.get_loops(copy)[-1], vectors)
+    first = sch.decompose_reduction(block, steps)
+    for at_once, lane in (inner, into_result, sch.get_loops(first)[-2:]):
+        sch.unroll(at_once)
+        sch.vectorize(lane)
+
+
+def reduction_of_rows(func: PrimFunc, vectors: tuple[int, int], is_fused: bool = True) -> Schedule:
+    """The first block with partial results, so many vectors of so many lanes, for each row.
+
+    Where the axes of a row do not lie behind one another, vectors are along the last one.
+    """
+    sch = Schedule(func)
+    block = sch.get_child_blocks(sch.get_block("root"))[0]
+    kinds = [axis.iter_type for axis in sch.get(block).iter_vars]
+    steps = [x for x, kind in zip(sch.get_loops(block), kinds) if kind == "reduce"]
+    if is_fused:
+        steps = [sch.fuse(*steps)]
+    _, *inner = sch.split(steps[-1], [None, *vectors])
+    partial = sch.rfactor(sch.fuse(*inner), -1)
+    *_, row, _ = sch.get_loops(block)
+    sch.compute_at(partial, row, preserve_unit_loops=True)
+    *_, lanes = loops = sch.get_loops(partial)
+    into_partial = sch.split(lanes, vectors)
+    first = sch.decompose_reduction(partial, loops[-1 - len(steps)])
+    for at_once, lane in (into_partial, sch.get_loops(first)[-2:]):
+        sch.unroll(at_once)
+        sch.vectorize(lane)
+    return sch
+
+
+def product_of_few_rows(func: PrimFunc, steps_at_once: int, lanes: int) -> Schedule:
+    """Some steps of all rows of a product for vectors of columns, one vector after the other."""
+    sch = Schedule(func)
+    (block,) = sch.get_child_blocks(sch.get_block("root"))
+    rows, columns, steps = sch.get_loops(block)
+    outer, lane = sch.split(columns, [None, lanes])
+    some, each = sch.split(steps, [None, steps_at_once])
+    sch.reorder(some, outer, rows, each, lane)
+    first = sch.decompose_reduction(block, some)
+    for loop in (rows, each, sch.get_loops(first)[-2]):
+        sch.unroll(loop)
+    for loop in (lane, sch.get_loops(first)[-1]):
+        sch.vectorize(loop)
+    return sch
+
+
+def partial_results(func: PrimFunc) -> Stmt:
+    """The loops that clear vectors of partial results, and those that add to them."""
+    lowered = LOWERED(IRModule({"main": func}))["main"]
+    for stmt in walk(lowered.body):
+        if isinstance(stmt, SeqStmt) and isinstance(stmt.seq[0], For):
+            if stmt.seq[0].kind == ForKind.UNROLLED:
+                return ir_transform(SeqStmt(stmt.seq[:2]), None, _with_canonical_indices)
+    raise AssertionError("no vectors of partial results")
 
 
 def main_loops(func: PrimFunc) -> PrimFunc:

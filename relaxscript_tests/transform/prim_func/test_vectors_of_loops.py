@@ -172,6 +172,19 @@ for i in T.serial(T.int64(4)):
     t[i, T.int64(2)] = T.float32(1)
 """
     after = before.replace("(4, 5)", "(20,)").replace("t[i, T.int64(2)]", "t[i * T.int64(5) + 2]")
+    after = after.replace("[4, 5]", "[T.int64(20)]")
+    assert_becomes(FlattenBuffer(), MATRICES, SIZE + before, SIZE + after)
+
+
+def test_memory_of_which_a_view_is_a_part_stays_as_large():
+    before = """
+t_1 = T.allocate([8, 5], "float32", "global")
+t = T.decl_buffer((4, 5), data=t_1)
+for i in T.serial(T.int64(4)):
+    t[i, T.int64(2)] = T.float32(1)
+"""
+    after = before.replace("(4, 5)", "(20,)").replace("t[i, T.int64(2)]", "t[i * T.int64(5) + 2]")
+    after = after.replace("[8, 5]", "[T.int64(40)]")
     assert_becomes(FlattenBuffer(), MATRICES, SIZE + before, SIZE + after)
 
 
