@@ -25,6 +25,7 @@ __all__ = [
     "DATA",
     "DESCR",
     "DIMS",
+    "FIELDS",
     "FLAGS",
     "NDIM",
     "TYPE",
@@ -38,6 +39,9 @@ __all__ = [
 
 # The offsets of the fields of an array, and of the type of any object.
 TYPE, DATA, NDIM, DIMS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
+FIELDS = getattr(
+    tuple, "__basicsize__", 0
+)  # where a tuple has its fields, which other versions have elsewhere
 ALIGNED_COMPACT, WRITEABLE = 0x101, 0x400  # flags of an array
 
 _FASTCALL_WITH_KEYWORDS = 0x80 | 0x2
@@ -116,7 +120,11 @@ def layout_is_known() -> bool:
     probes = np.zeros((3, 5), "float32"), np.ones(7)[::2], np.empty((0, 2), "int8"), np.array(1)
     fixed = np.zeros(4)
     fixed.flags.writeable = False
-    return sys.byteorder == "little" and all(map(_is_as_read, (*probes, fixed)))
+    fields = (*probes, fixed)
+    found = (ctypes.c_void_p * len(fields)).from_address(id(fields) + FIELDS)
+    if list(found) != list(map(id, fields)):
+        return False
+    return sys.byteorder == "little" and all(map(_is_as_read, fields))
 
 
 def _is_as_read(array: np.ndarray[Any, Any]) -> bool:

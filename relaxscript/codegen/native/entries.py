@@ -25,12 +25,15 @@ from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime.dispatch import VMClosure
 from relaxscript.runtime.result_blocks import BLOCKS
+from relaxscript.runtime.values import Shape
 from relaxscript.semantics.prim_funcs import symbol_of
 
+from .argument_tests import ARGUMENTS_TEXT, TESTS
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
-from .plan import EntryPlan, entry_plan, prim_func_plan
-from .support import ARGUMENTS_TEXT, PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT, TAKE
+from .plan import EntryPlan
+from .plan_reader import entry_plan, prim_func_plan
+from .support import PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
 
@@ -180,6 +183,13 @@ def _support() -> dict[str, int]:
         "relaxscript.raise_failure": id(_raise_failure),
         "relaxscript.ndarray": id(np.ndarray),
         "relaxscript.none": id(None),
+        "relaxscript.true": id(True),
+        "relaxscript.false": id(False),
+        "relaxscript.int": id(int),
+        "relaxscript.float": id(float),
+        "relaxscript.tuple": id(tuple),
+        "relaxscript.shape": id(Shape),
+        "relaxscript.new_tuple": id(_new_tuple),
         "relaxscript.memory_error": id(MemoryError),
         "relaxscript.value_error": id(ValueError),
         "relaxscript.blocks": ctypes.addressof(BLOCKS.table),
@@ -187,7 +197,7 @@ def _support() -> dict[str, int]:
         "relaxscript.new_array": numpy_function("PyArray_NewFromDescr"),
         "relaxscript.set_base": numpy_function("PyArray_SetBaseObject"),
     }
-    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, (TAKE,), AS_WRITTEN))
+    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, TESTS, AS_WRITTEN))
     for text, functions, level in rows:
         used = {name: address for name, address in symbols.items() if f"@{name}" in text}
         _shared.append(compile_text(text, functions, used, level))
@@ -196,7 +206,9 @@ def _support() -> dict[str, int]:
 
 # The code of those functions, kept for good.
 _shared: list[Code] = []
-_new_block = BLOCKS.new  # which code knows by its address
+# What code knows by its address.
+_new_block = BLOCKS.new
+_new_tuple = tuple.__new__
 
 
 def _raise_failure(closure: VMClosure, status: int, address: int) -> None:

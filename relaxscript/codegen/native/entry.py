@@ -16,35 +16,33 @@ Nothing in the text depends on the process: objects and functions are external s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
-from relaxscript.dtypes import DataType
+from relaxscript.codegen.llvm.ir_writer import FailureSites, Value
 from relaxscript.ir import prim
 from relaxscript.ir.walk import walk
 from relaxscript.runtime.result_blocks import ALIGNMENT
 from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
 
-from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
+from .arguments import take_arguments
+from .context import EntryContext
 from .integers import Integers, Unwritable, i64
 from .plan import (
     ArrayFacts,
     EntryPlan,
-    Given,
     Literal,
     Made,
     Number,
     PlannedCall,
-    Returned,
+    ShapeValue,
     Tensor,
     View,
     leaves_of,
     writes_arguments,
-    written_tensors,
 )
-from .support import IS_CONSTANT, IS_KNOWN, IS_NEW
+from .results import make_array, return_results
 
 __all__ = ["Unwritable", "write_entry"]
 
@@ -78,24 +76,13 @@ class _Room:
     tensor: Made | None = None
 
 
-class _EntryWriter:
+class _EntryWriter(EntryContext):
     """Writes one entry, in the order in which it runs."""
 
     def __init__(self, plan: EntryPlan, symbol: str, sites: FailureSites) -> None:
-        self.plan = plan
-        self.symbol = symbol
-        self.asm = FunctionWriter(sites)
-        # What the function has on its stack.
-        self.room = [f"%details = alloca [{DETAILS} x i64]"]
-        self.values: dict[prim.Var, Value] = {}
-        self.integers = Integers(self.asm)
-        self.data: dict[Tensor, Value] = {}
-        self.shapes: dict[Tensor, list[Value]] = {}
-        self.objects: dict[Tensor, Value] = {}
+        super().__init__(plan, symbol, sites)
         self.sizes: list[Value] = []  # of the results, in bytes
-        self.written = written_tensors(plan)
         self.in_place = writes_arguments(plan)
-        self.alive: list[Made] = []
         self.stack: list[_Room] = []
         self.efforts: list[float | Value] = []  # of the calls
 
@@ -103,9 +90,7 @@ class _EntryWriter:
 
     def write(self) -> str:
         plan = self.plan
-        self.take_arguments()
-        for index, facts in enumerate(plan.params):
-            self.shape_of_argument(Given(index), facts)
+        take_arguments(self)
         for index, facts in enumerate(plan.made):
             self.shapes[Made(index)] = [self.dimension(e) for e in facts.shape]
         for index, data in enumerate(plan.constants):
@@ -115,9 +100,14 @@ class _EntryWriter:
         for index, (_, facts) in enumerate(plan.views):
             self.shapes[View(index)] = [self.dimension(e) for e in facts.shape]
         passed = [self.kernel_arguments(call) for call in plan.calls]
+        for one, other in plan.equal:
+            self.integers.doubt(
+                "icmp ne", *(self.integers.integer(e, self.values) for e in (one, other))
+            )
+        self.results_fit(plan.returned)
         self.settle()
         self.run(passed)
-        self.finish()
+        return_results(self)
         return self.text()
 
     def run(self, passed: Sequence[Sequence[Tensor | Value]]) -> None:
@@ -130,7 +120,7 @@ class _EntryWriter:
         returned = {plan.root(leaf) for leaf in leaves_of(plan.returned)}
         for tensor in sorted(returned.difference(*uses), key=_number):
             if isinstance(tensor, Made):
-                self.make(tensor, zeros=True)
+                make_array(self, tensor, self.sizes[tensor.index], zeros=True)
         last = {tensor: place for place, used in enumerate(uses) for tensor in used}
         for place, call in enumerate(plan.calls):
             for tensor in sorted(uses[place], key=_number):
@@ -138,7 +128,7 @@ class _EntryWriter:
                     alone = call.operands.count(tensor) == 1
                     zeros = tensor not in call.filled or not alone
                     if tensor in returned or not self.put_on_stack(tensor, zeros):
-                        self.make(tensor, zeros)
+                        make_array(self, tensor, self.sizes[tensor.index], zeros)
             self.call_kernel(place, call, passed[place])
             ending = {tensor for tensor in uses[place] if last[tensor] == place}
             self.let_go_of(ending - returned)
@@ -187,74 +177,17 @@ class _EntryWriter:
 
     # ------------------------------------------------------------ tests
 
-    def require(self, condition: Value) -> None:
-        """Go the slow way unless the condition holds."""
-        ahead = self.asm.name()
-        self.asm.branch(condition, ahead, "slow")
-        self.asm.begin(ahead)
-
-    def settle(self) -> None:
-        """Go the slow way where one of the doubts holds."""
-        doubts = self.integers.doubts
-        if doubts:
-            found = doubts[0]
-            for doubt in doubts[1:]:
-                found = self.asm.operation("or", found, doubt)
-            doubts.clear()
-            ahead = self.asm.name()
-            self.asm.branch(found, "slow", ahead)
-            self.asm.begin(ahead)
-
-    def take_arguments(self) -> None:
-        """Test the arguments by a table (`support.py`); where they fit, dimensions are known."""
-        asm, plan = self.asm, self.plan
-        words, slots = [f"i64 {len(plan.params)}"], list[tuple[Given, int]]()
-        first: dict[prim.Var, int] = {}
-        for index, facts in enumerate(plan.params):
-            tensor = Given(index)
-            flags = ALIGNED_COMPACT | (WRITEABLE if tensor in self.written else 0)
-            words.append(f"i64 ptrtoint ({self.dtype(facts.dtype)} to i64)")
-            words += [f"i64 {flags}", f"i64 {len(facts.shape)}"]
-            for axis, size in enumerate(facts.shape):
-                if isinstance(size, prim.IntImm):
-                    words += [f"i64 {IS_CONSTANT}", f"i64 {size.value}"]
-                elif isinstance(size, prim.Var) and size in first:
-                    words += [f"i64 {IS_KNOWN}", f"i64 {first[size]}"]
-                else:
-                    if isinstance(size, prim.Var):
-                        first[size] = len(slots)
-                    words += [f"i64 {IS_NEW}", f"i64 {len(slots)}"]
-                    slots.append((tensor, axis))
-        table = f"{self.symbol}.table"
-        content = f"[{len(words)} x i64] [{', '.join(words)}]"
-        asm.sites.declare(table, f"@{table} = private constant {content}")
-        self.room.append(f"%data = alloca [{max(len(plan.params), 1)} x ptr]")
-        self.room.append(f"%sizes = alloca [{max(len(slots), 1)} x i64]")
-        self.declare("relaxscript_take", "i1", "ptr, i64, ptr, ptr, ptr, ptr")
-        given = f"ptr %args, i64 %count, ptr %names, ptr @{table}, ptr %data, ptr %sizes"
-        self.require(asm.value("i1", f"call i1 @relaxscript_take({given})"))
-        taken = {place: self.word("%sizes", i, "i64") for i, place in enumerate(slots)}
-        self.values = {var: taken[slots[slot]] for var, slot in first.items()}
-        used = {plan.root(o) for c in plan.calls for o in c.operands if not isinstance(o, Number)}
-        for index, facts in enumerate(plan.params):
-            tensor = Given(index)
-            if tensor in used:
-                self.data[tensor] = self.word("%data", index, "ptr")
-            if tensor in leaves_of(plan.returned):
-                self.objects[tensor] = self.word("%args", index, "ptr")
-            self.shapes[tensor] = [
-                taken.get((tensor, axis)) or self.integers.integer(size, self.values)
-                for axis, size in enumerate(facts.shape)
-            ]
-
-    def word(self, array: str, index: int, type_: str) -> Value:
-        """An element of an array of addresses or numbers."""
-        place = self.asm.value("ptr", f"getelementptr i64, ptr {array}, i64 {index}")
-        return self.asm.value(type_, f"load {type_}, {place}")
-
-    def shape_of_argument(self, tensor: Given, facts: ArrayFacts) -> None:
-        for size, expected in zip(self.shapes[tensor], facts.shape, strict=True):
-            self.integers.doubt("icmp ne", size, self.integers.integer(expected, self.values))
+    def results_fit(self, returned: Any) -> None:
+        """Compute the numbers that are returned, ahead: nothing has happened where they are odd."""
+        match returned:
+            case tuple():
+                for field in returned:
+                    self.results_fit(field)
+            case ShapeValue(dims):
+                for dim in dims:
+                    self.dimension(dim)
+            case Number(value):
+                self.integers.integer(value, self.values)
 
     def dimension(self, e: prim.PrimExpr) -> Value:
         """A dimension of a result, which is not negative."""
@@ -379,135 +312,12 @@ class _EntryWriter:
             asm.jump("slow")
         asm.begin(ahead)
 
-    # ------------------------------------------------------------ results
-
-    def make(self, tensor: Made, zeros: bool) -> None:
-        """A new array; the slow way says what fails."""
-        asm, index, sizes = self.asm, tensor.index, self.shapes[tensor]
-        dims = self.row(f"dims.{index}", sizes)
-        self.declare("relaxscript_result", "ptr", "ptr, i32, ptr, i64, i1")
-        dtype, bytes_ = self.dtype(self.plan.made[index].dtype), self.sizes[index]
-        given = f"{dtype}, i32 {len(sizes)}, {dims}, {bytes_}, i1 {int(zeros)}"
-        made = asm.value("ptr", f"call ptr @relaxscript_result({given})")
-        failed, ahead = asm.name(), asm.name()
-        asm.branch(asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
-        asm.begin(failed)
-        self.drop()
-        self.declare("relaxscript_no_memory", "i1", "")
-        other = asm.name()
-        asm.branch(asm.value("i1", "call i1 @relaxscript_no_memory()"), "slow", other)
-        asm.begin(other)
-        asm.do("ret ptr null")
-        asm.begin(ahead)
-        self.objects[tensor], self.data[tensor] = made, self.field(made, DATA, "ptr")
-        self.alive.append(tensor)
-
-    def row(self, name: str, sizes: Sequence[Value]) -> Value:
-        """The address of some numbers in a row: a constant where they are."""
-        if not sizes:
-            return Value("ptr", "null")
-        content = ", ".join(map(str, sizes))
-        if "%" not in content:
-            symbol = f"{self.symbol}.{name}"
-            text = f"@{symbol} = private constant [{len(sizes)} x i64] [{content}]"
-            self.asm.sites.declare(symbol, text)
-            return Value("ptr", f"@{symbol}")
-        self.room.append(f"%{name} = alloca [{len(sizes)} x i64]")
-        for axis, size in enumerate(sizes):
-            place = self.asm.value("ptr", f"getelementptr i64, ptr %{name}, i64 {axis}")
-            self.asm.do(f"store {size}, {place}")
-        return Value("ptr", f"%{name}")
-
     def size(self, index: int, facts: ArrayFacts) -> Value:
         """The number of bytes of a result."""
         size = i64(facts.dtype.itemsize)
         for one in self.shapes[Made(index)]:
             size = self.integers.exact("mul", size, one)
         return size
-
-    def drop(self, *others: Value) -> None:
-        """Let go of all that was made and is not let go of yet."""
-        for thing in (*others, *(self.objects[tensor] for tensor in self.alive)):
-            self.release(thing)
-
-    def finish(self) -> None:
-        """Return what is to be returned."""
-        asm, returned = self.asm, self.plan.returned
-        leaves = list(leaves_of(returned))
-        new: list[Value] = []
-        for leaf in dict.fromkeys(leaves):
-            if isinstance(leaf, View):
-                new.append(self.view(leaf, *new))
-        tuples: list[Value] = []
-        for fields in _tuples(returned):
-            self.declare("PyTuple_New", "ptr", "i64")
-            call = f"call ptr @PyTuple_New(i64 {len(fields)})"
-            tuples.append(self.or_raise(asm.value("ptr", call), *new, *tuples))
-        for tensor in self.alive:
-            if tensor not in leaves:
-                self.release(self.objects[tensor])
-        for i, leaf in enumerate(leaves):
-            if isinstance(leaf, Given) or leaf in leaves[:i]:
-                self.reference(self.objects[leaf])
-        asm.do(f"ret {self.fill(returned, iter(tuples))}")
-
-    def or_raise(self, made: Value, *before: Value) -> Value:
-        """The thing that was made; a failure is Python's to tell, and what was made before goes."""
-        failed, ahead = self.asm.name(), self.asm.name()
-        self.asm.branch(self.asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
-        self.asm.begin(failed)
-        self.drop(*before)
-        self.asm.do("ret ptr null")
-        self.asm.begin(ahead)
-        return made
-
-    def view(self, view: View, *before: Value) -> Value:
-        """An array over the elements of another."""
-        root, facts = self.plan.views[view.index]
-        sizes = self.shapes[view]
-        dims = self.row(f"view.{view.index}", sizes)
-        self.declare("relaxscript_view", "ptr", "ptr, i32, ptr, ptr, ptr")
-        given = f"{self.dtype(facts.dtype)}, i32 {len(sizes)}, {dims}, "
-        given += f"{self.data[root]}, {self.objects[root]}"
-        made = self.asm.value("ptr", f"call ptr @relaxscript_view({given})")
-        self.objects[view] = self.or_raise(made, *before)
-        return made
-
-    def fill(self, returned: Returned, tuples: Iterator[Value]) -> Value:
-        """The value that is returned; its references are in the tuples."""
-        if not isinstance(returned, tuple):
-            return self.objects[returned]
-        here = next(tuples)
-        self.declare("PyTuple_SetItem", "i32", "ptr, i64, ptr")
-        for i, field in enumerate(returned):
-            value = self.fill(field, tuples)
-            self.asm.do(f"call i32 @PyTuple_SetItem({here}, i64 {i}, {value})")
-        return here
-
-    # ------------------------------------------------------------ words of the text
-
-    def field(self, thing: Value, offset: int, type_: str) -> Value:
-        place = self.asm.value("ptr", f"getelementptr i8, {thing}, i64 {offset}")
-        return self.asm.value(type_, f"load {type_}, {place}")
-
-    def reference(self, thing: Value) -> None:
-        self.declare("Py_IncRef", "void", "ptr")
-        self.asm.do(f"call void @Py_IncRef({thing})")
-
-    def release(self, thing: Value) -> None:
-        self.declare("Py_DecRef", "void", "ptr")
-        self.asm.do(f"call void @Py_DecRef({thing})")
-
-    def dtype(self, dtype: DataType) -> Value:
-        return self.symbol_value(f"relaxscript.dtype.{dtype}")
-
-    def symbol_value(self, name: str) -> Value:
-        """The address that a symbol stands for."""
-        self.asm.sites.declare(name, f"@{name} = external global i8")
-        return Value("ptr", f"@{name}")
-
-    def declare(self, name: str, result: str, params: str) -> None:
-        self.asm.sites.declare(name, f"declare {result} @{name}({params})")
 
 
 def with_zeros(values: Mapping[prim.Var, Value], e: prim.PrimExpr) -> dict[prim.Var, Value]:
@@ -518,11 +328,3 @@ def with_zeros(values: Mapping[prim.Var, Value], e: prim.PrimExpr) -> dict[prim.
 
 def _number(tensor: Tensor) -> int:
     return tensor.index
-
-
-def _tuples(returned: Any) -> Iterator[tuple[Any, ...]]:
-    """The tuples of a value, outer ones before those inside of them."""
-    if isinstance(returned, tuple):
-        yield returned
-        for field in returned:
-            yield from _tuples(field)

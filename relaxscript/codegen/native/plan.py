@@ -1,12 +1,8 @@
 """Plans of Relax functions that are calls of kernels and nothing else, as data.
 
-There is one for a lowered function that does no more than this: it checks its arguments and makes
-tensors. It calls compiled PrimFuncs on these and on constants, and returns tensors of them.
-
-    _ = R.call_builtin_with_ctx("vm.builtin.match_arguments", (x,), sinfo_args=...)
-    alloc = R.call_packed("vm.builtin.alloc_tensor", R.shape([n, 4]), R.dtype("float32"), ...)
-    cls.kernel(x, R.const([1.0, 2.0, 3.0, 4.0]), alloc)
-    return alloc
+A plan is for a lowered function that does no more than this: it checks its arguments and makes
+tensors. It calls compiled PrimFuncs on these and on constants. It returns tensors, shapes and
+numbers, and tuples of them. `plan_reader.py` finds out what the plan of a function is.
 
 Who follows a plan accepts only arguments that fit at first sight, and hands
 all others to the machine: so a plan may ask for more than the function does, never for less.
@@ -14,28 +10,17 @@ all others to the machine: so a plan may ask for more than the function does, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from relaxscript.arith import YES, prove_equal
 from relaxscript.codegen.llvm import Kernel
 from relaxscript.dtypes import DataType, result_dtype
-from relaxscript.ir import prim, relax, tir
-from relaxscript.ir.module import IRModule
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.op import vm
-from relaxscript.op.base import compute_prim_value
-from relaxscript.op.manipulate import reshape
-from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_CAST
-from relaxscript.semantics.check_calls import check_of
-from relaxscript.semantics.fill_sets import filled_params
-from relaxscript.semantics.make_closure import captured_count
-from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
+from relaxscript.ir import prim
 
-from .work import Rounds, rounds_of
+from .work import Rounds
 
 __all__ = [
     "ArrayFacts",
@@ -44,13 +29,14 @@ __all__ = [
     "Literal",
     "Made",
     "Number",
+    "Param",
     "PlannedCall",
     "Returned",
+    "Scalar",
+    "ShapeValue",
     "Tensor",
     "View",
-    "entry_plan",
     "leaves_of",
-    "prim_func_plan",
     "writes_arguments",
     "written_tensors",
 ]
@@ -58,7 +44,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Given:
-    """Argument number `index` of the function."""
+    """Tensor number `index` of those in the arguments of the function."""
 
     index: int
 
@@ -86,14 +72,34 @@ class View:
 
 @dataclass(frozen=True)
 class Number:
-    """An integer that shape variables determine."""
+    """An integer that variables determine, or a variable of another dtype itself."""
 
     value: prim.PrimExpr
 
 
+@dataclass(frozen=True)
+class Scalar:
+    """A parameter that is a number; a value that nothing says is a variable of its own.
+
+    A number that is a size is at least 0.
+    """
+
+    value: prim.PrimExpr
+    is_size: bool
+
+
+@dataclass(frozen=True)
+class ShapeValue:
+    """A shape, as a parameter or a result."""
+
+    dims: tuple[prim.PrimExpr, ...]
+
+
 Tensor = Given | Made | Literal | View
-# The value that a function returns: tensors, and tuples of these.
-Returned = Given | Made | View | tuple[Any, ...]
+# What a function is given for a parameter: tensors, numbers, shapes, and tuples of these.
+Param = Given | Scalar | ShapeValue | tuple[Any, ...]
+# The value that a function returns: the same, and what it made.
+Returned = Given | Made | View | Number | ShapeValue | tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,12 @@ class ArrayFacts:
 
     dtype: DataType
     shape: tuple[prim.PrimExpr, ...]
+
+    @classmethod
+    def of(cls, data: np.ndarray[Any, Any]) -> ArrayFacts:
+        """The facts of an array."""
+        shape = tuple(prim.IntImm.make(prim.INT64, size) for size in data.shape)
+        return cls(result_dtype(data), shape)
 
 
 @dataclass(frozen=True)
@@ -127,14 +139,17 @@ class PlannedCall:
 class EntryPlan:
     """A function that is calls of kernels: what it takes and makes, the calls, what it returns.
 
-    A view is what it is of, which is no view, and its own dtype and shape.
+    The facts of tensors are by their numbers. A view is what it is of, which is no view, and its
+    own dtype and shape. The integers of each pair in `equal` must be equal.
     """
 
     name: str
-    params: tuple[ArrayFacts, ...]
+    params: tuple[Param, ...]
+    given: tuple[ArrayFacts, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
     made: tuple[ArrayFacts, ...]
     views: tuple[tuple[Tensor, ArrayFacts], ...]
+    equal: tuple[tuple[prim.PrimExpr, prim.PrimExpr], ...]
     calls: tuple[PlannedCall, ...]
     returned: Returned
 
@@ -142,274 +157,16 @@ class EntryPlan:
         """The dtype and shape of a tensor of the plan."""
         match tensor:
             case Given(index):
-                return self.params[index]
+                return self.given[index]
             case Made(index):
                 return self.made[index]
             case View(index):
                 return self.views[index][1]
-        data = self.constants[tensor.index]
-        return _facts_of(data)
+        return ArrayFacts.of(self.constants[tensor.index])
 
     def root(self, tensor: Tensor) -> Tensor:
         """The tensor whose elements these are: itself where it is no view."""
         return self.views[tensor.index][0] if isinstance(tensor, View) else tensor
-
-
-class _Unplanned(Exception):
-    """The function does something that no plan describes."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Storage:
-    """A storage that was allocated, by the number of its elements and their dtype."""
-
-    sizes: tuple[prim.PrimExpr, ...]
-    dtype: DataType
-
-
-def entry_plan(
-    name: str, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
-) -> EntryPlan | None:
-    """The plan of a lowered function, None where it is more than calls of kernels.
-
-    `kernels` has the callables of the module's PrimFuncs by their names.
-    """
-    if function.is_private or captured_count(function):
-        return None
-    try:
-        return _PlanReader(function, module, kernels).read(name)
-    except _Unplanned:
-        return None
-
-
-def prim_func_plan(
-    name: str, function: tir.PrimFunc, kernel: Any, module: IRModule
-) -> EntryPlan | None:
-    """The plan of a function that hands its arguments to a kernel as they are."""
-    if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
-        return None
-    buffers = [function.buffer_map.get(param) for param in function.params]
-    params = tuple([ArrayFacts(buffer.dtype, buffer.shape) for buffer in buffers if buffer])
-    operands = tuple(map(Given, range(len(buffers))))
-    if len(params) < len(buffers):
-        return None
-    rounds = rounds_of(function, module)
-    call = PlannedCall(kernel, operands, frozenset(), None if rounds is None else tuple(rounds))
-    plan = EntryPlan(name, params, (), (), (), (call,), ())
-    try:
-        _require_fitting(plan, call)
-    except _Unplanned:
-        return None
-    return plan
-
-
-class _PlanReader:
-    """Reads the bindings of a function in their order; `values` has what variables stand for."""
-
-    def __init__(
-        self, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
-    ) -> None:
-        self.function = function
-        self.module = module
-        self.kernels = kernels
-        self.values: dict[relax.Var, Any] = {v: Given(i) for i, v in enumerate(function.params)}
-        self.infos: tuple[StructInfo | None, ...] = tuple(v.struct_info for v in function.params)
-        self.constants: list[np.ndarray[Any, Any]] = []
-        self.made: list[ArrayFacts] = []
-        self.taken: list[_Storage] = []
-        self.views: list[tuple[Tensor, ArrayFacts]] = []
-        self.calls: list[PlannedCall] = []
-        self.known_rounds: dict[str, tuple[Rounds, ...] | None] = {}
-
-    def read(self, name: str) -> EntryPlan:
-        body = self.function.body
-        if not isinstance(body, relax.SeqExpr):
-            raise _Unplanned
-        for block in body.blocks:
-            for binding in block.bindings:
-                if not isinstance(binding, relax.VarBinding):
-                    raise _Unplanned
-                self.values[binding.var] = self.value(binding.value)
-        returned = self.returned(self.value(body.body))
-        self.require_separate(returned)
-        params = tuple(map(_param, self.infos))
-        plan = EntryPlan(
-            name, params, tuple(self.constants), tuple(self.made), tuple(self.views),
-            tuple(self.calls), returned,
-        )  # fmt: skip
-        if not plan.calls or (len(plan.calls) > 1 and writes_arguments(plan)):
-            raise _Unplanned
-        for call in plan.calls:
-            _require_fitting(plan, call)
-        return plan
-
-    def require_separate(self, returned: Returned) -> None:
-        """Leave functions alone that return a view and what it is of: one of them may be a copy."""
-        leaves = set(leaves_of(returned))
-        views = [leaf for leaf in leaves if isinstance(leaf, View)]
-        roots = [self.views[view.index][0] for view in views]
-        if any(root in leaves or roots.count(root) > 1 for root in roots):
-            raise _Unplanned
-
-    def value(self, expr: relax.Expr) -> Any:
-        """The meaning of an expression: a tensor, a shape, a number, a list of values."""
-        match expr:
-            case relax.Var() if expr in self.values:
-                return self.values[expr]
-            case relax.Constant(data=data):
-                return self.constant(data)
-            case relax.Tuple(fields):
-                return [self.value(field) for field in fields]
-            case relax.TupleGetItem(tuple_value, index):
-                fields = self.value(tuple_value)
-                if isinstance(fields, list) and 0 <= index < len(fields):
-                    return fields[index]
-            case relax.ShapeExpr(values):
-                return tuple(values)
-            case relax.PrimValue(value=value) if value.dtype.is_integer:
-                return Number(value)
-            case relax.DataTypeImm():
-                return DataType(expr.value)
-            case relax.Call():
-                return self.call(expr)
-        raise _Unplanned
-
-    def constant(self, data: Any) -> Literal:
-        flags = data.flags
-        if not (data.dtype.isnative and flags.c_contiguous and flags.aligned):
-            raise _Unplanned
-        self.constants.append(data.view(np.ndarray))
-        return Literal(len(self.constants) - 1)
-
-    def call(self, call: relax.Call) -> Any:
-        found = check_of(call)
-        if found is not None:
-            return self.check(*found)
-        match call.op:
-            case relax.ExternFunc("vm.builtin.alloc_tensor") if len(call.args) == 2:
-                shape, dtype = map(self.value, call.args)
-                return self.tensor(shape, dtype)
-            case relax.ExternFunc("vm.builtin.reshape") | reshape.op:
-                return self.view(*map(self.value, call.args))
-            case compute_prim_value.op:
-                (number,) = self.value(call.args[0])
-                return Number(number)
-            case vm.alloc_storage.op:
-                return self.storage(call.args)
-            case vm.alloc_tensor.op:
-                return self.tensor_in_storage(call.args)
-            case vm.kill_object.op:
-                return ()
-            case relax.GlobalVar() as callee:
-                return self.kernel(callee, call.args)
-        raise _Unplanned
-
-    def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> tuple[()]:
-        """The check of the arguments, which says what they must be, or one that surely holds."""
-        if name == MATCH_CAST and self.holds(self.value(values[0]), info):
-            return ()
-        params = self.function.params
-        same = len(values) == len(params) and all(
-            value is param for value, param in zip(values, params, strict=True)
-        )
-        if name != MATCH_ARGUMENTS or not same or not isinstance(info, TupleStructInfo):
-            raise _Unplanned
-        self.infos = info.fields
-        return ()
-
-    def holds(self, tensor: Any, info: StructInfo) -> bool:
-        """True if a tensor has the dtype and shape that are demanded, which binds no variables."""
-        if not isinstance(tensor, (Given, Made, Literal, View)):
-            return False
-        facts, wanted = self.facts(tensor), _param(info)
-        sizes = zip(facts.shape, wanted.shape, strict=False)
-        return (
-            facts.dtype == wanted.dtype
-            and len(facts.shape) == len(wanted.shape)
-            and all(prove_equal(size, other) is YES for size, other in sizes)
-        )
-
-    def tensor(self, shape: Any, dtype: Any) -> Made:
-        if not isinstance(shape, tuple) or not isinstance(dtype, DataType) or not dtype.has_numpy:
-            raise _Unplanned
-        self.made.append(ArrayFacts(dtype, shape))
-        return Made(len(self.made) - 1)
-
-    def view(self, tensor: Any, shape: Any) -> View:
-        """A tensor in another shape, which has as many elements."""
-        if not isinstance(tensor, (Given, Made, Literal, View)) or not isinstance(shape, tuple):
-            raise _Unplanned
-        facts = self.facts(tensor)
-        root = self.views[tensor.index][0] if isinstance(tensor, View) else tensor
-        made = ArrayFacts(facts.dtype, shape)
-        if prove_equal(_bytes(facts.shape, facts.dtype), _bytes(shape, facts.dtype)) is not YES:
-            raise _Unplanned
-        self.views.append((root, made))
-        return View(len(self.views) - 1)
-
-    def facts(self, tensor: Tensor) -> ArrayFacts:
-        match tensor:
-            case Given(index):
-                return _param(self.infos[index])
-            case Made(index):
-                return self.made[index]
-            case View(index):
-                return self.views[index][1]
-        return _facts_of(self.constants[tensor.index])
-
-    def storage(self, args: Sequence[relax.Expr]) -> _Storage:
-        shape, device, dtype = map(self.value, args[:3])
-        at_host = isinstance(device, Number) and _is_zero(device.value)
-        if not at_host or not isinstance(shape, tuple) or not isinstance(dtype, DataType):
-            raise _Unplanned
-        return _Storage(shape, dtype)
-
-    def tensor_in_storage(self, args: Sequence[relax.Expr]) -> Made:
-        """A tensor that is the whole of a storage, which no other has: that is a tensor alone."""
-        holder, offset, *rest = args
-        storage, begin = self.value(holder), self.value(offset)
-        shape, dtype = map(self.value, rest[:2])
-        if not isinstance(storage, _Storage) or not isinstance(begin, Number):
-            raise _Unplanned
-        made = self.tensor(shape, dtype)
-        same = prove_equal(_bytes(storage.sizes, storage.dtype), _bytes(shape, dtype))
-        if not _is_zero(begin.value) or same is not YES or storage in self.taken:
-            raise _Unplanned
-        self.taken.append(storage)
-        return made
-
-    def kernel(self, callee: relax.GlobalVar, args: Sequence[relax.Expr]) -> tuple[()]:
-        function = self.module[callee] if callee in self.module else None  # noqa: SIM401
-        kernel = self.kernels.get(callee.name_hint)
-        if not isinstance(function, tir.PrimFunc) or not isinstance(kernel, Kernel):
-            raise _Unplanned
-        if kernel.calls_out or kernel.returns:
-            raise _Unplanned
-        operands = tuple([self.value(arg) for arg in args])
-        if not all(isinstance(value, (Given, Made, Literal, View, Number)) for value in operands):
-            raise _Unplanned
-        filled = filled_params(function, self.module) & kernel.signature.written
-        whole = frozenset(o for i, o in enumerate(operands) if i in filled)
-        self.calls.append(PlannedCall(kernel, operands, whole, self.rounds(callee, function)))
-        return ()
-
-    def rounds(
-        self, callee: relax.GlobalVar, function: tir.PrimFunc
-    ) -> tuple[Rounds, ...] | None:  # fmt: skip
-        """The work of a kernel, which is counted once."""
-        name = callee.name_hint
-        if name not in self.known_rounds:
-            found = rounds_of(function, self.module)
-            self.known_rounds[name] = None if found is None else tuple(found)
-        return self.known_rounds[name]
-
-    def returned(self, value: Any) -> Returned:
-        if isinstance(value, list):
-            return tuple(map(self.returned, value))
-        of_given = isinstance(value, View) and not isinstance(self.views[value.index][0], Made)
-        if not isinstance(value, (Given, Made, View)) or of_given:
-            raise _Unplanned
-        return value
 
 
 def leaves_of(returned: Any) -> Iterator[Given | Made | View]:
@@ -417,7 +174,7 @@ def leaves_of(returned: Any) -> Iterator[Given | Made | View]:
     if isinstance(returned, tuple):
         for field in returned:
             yield from leaves_of(field)
-    else:
+    elif not isinstance(returned, (Number, ShapeValue)):
         yield returned
 
 
@@ -430,46 +187,3 @@ def written_tensors(plan: EntryPlan) -> set[Tensor]:
     """The tensors into which kernels write, none of them a view."""
     written = [operand for call in plan.calls for operand in call.written]
     return {plan.root(operand) for operand in written if not isinstance(operand, Number)}
-
-
-def _facts_of(data: np.ndarray[Any, Any]) -> ArrayFacts:
-    shape = tuple(prim.IntImm.make(prim.INT64, size) for size in data.shape)
-    return ArrayFacts(result_dtype(data), shape)
-
-
-def _param(info: StructInfo | None) -> ArrayFacts:
-    """The demand on an argument: to be a tensor on the host of known dtype and shape."""
-    if not isinstance(info, TensorStructInfo) or info.dims is None or not info.dtype.has_numpy:
-        raise _Unplanned
-    if info.vdevice is not None and info.vdevice.vdevice_id != 0:
-        raise _Unplanned
-    return ArrayFacts(info.dtype, tuple(info.dims))
-
-
-def _require_fitting(plan: EntryPlan, call: PlannedCall) -> None:
-    """Leave kernels alone that take their arguments in another way, or that never fit."""
-    signature = call.kernel.signature
-    if len(call.operands) != len(signature.params):
-        raise _Unplanned
-    for i, (param, operand) in enumerate(zip(signature.params, call.operands, strict=True)):
-        match param, operand:
-            case ScalarParam(var=var), Number() if var.dtype.is_integer:
-                continue
-            case BufferParam(buffer=buffer), Given() | Made() | Literal() | View():
-                facts = plan.facts(operand)
-                fits = facts.dtype == buffer.dtype and len(facts.shape) == buffer.ndim
-                written = i in signature.written and isinstance(plan.root(operand), Literal)
-                if fits and not buffer.strides and not written:
-                    continue
-        raise _Unplanned
-
-
-def _bytes(sizes: Sequence[prim.PrimExpr], dtype: DataType) -> prim.PrimExpr:
-    product: prim.PrimExpr = prim.IntImm.make(prim.INT64, dtype.itemsize)
-    for size in sizes:
-        product = product * size
-    return product
-
-
-def _is_zero(value: prim.PrimExpr) -> bool:
-    return isinstance(value, prim.IntImm) and value.value == 0

@@ -1,49 +1,38 @@
 """The code that all native entries share, compiled once in a process.
 
-What has loops that a call waits for is compiled with registers, all else as it stands.
-
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
     ptr relaxscript_failed(ptr self, i32 status, ptr details)           raises what a kernel says
     ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
     ptr relaxscript_view(ptr dtype, i32 ndim, ptr dims, ptr data, ptr base)      a view of `base`
     i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
-    i1 relaxscript_take(ptr args, i64 count, ptr names, ptr table, ptr data, ptr sizes)
+    ptr relaxscript_new_shape(i64 rank, ptr sizes)    a new shape
     ptr relaxscript_unlock(i1 wanted) · i1 relaxscript_lock(ptr thread)    Python's lock; true where
                                                               the handler of a signal raised
 
 The first three give a new reference, or null where an exception is raised. Large results are in
 blocks that are used again: `runtime/result_blocks.py`.
-
-Arguments are tested by a table of 64-bit words: how many there are, and for each the dtype, flags,
-the rank, and two words for each axis. A size is a constant, or goes to a place in `sizes`, or is
-what is in a place already. The addresses of elements go to `data`.
 """
 
 from __future__ import annotations
 
 from relaxscript.runtime.result_blocks import ALIGNMENT, CLASSES, SMALLEST, WAYS
 
-from .builtin import ALIGNED_COMPACT, DATA, DESCR, DIMS, FLAGS, NDIM, TYPE, WRITEABLE
+from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
 
-__all__ = [
-    "ARGUMENTS_TEXT", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "PYTHON_FUNCTIONS", "SHARED_FUNCTIONS",
-    "SUPPORT_TEXT", "TAKE",
-]  # fmt: skip
+__all__ = ["PYTHON_FUNCTIONS", "SHARED_FUNCTIONS", "SUPPORT_TEXT"]
 
-# The words of a table for an axis: how the size is given.
-IS_CONSTANT, IS_NEW, IS_KNOWN = range(3)
 # The functions of Python's C API that entries call.
 PYTHON_FUNCTIONS = (
-    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear", "PyErr_ExceptionMatches",
-    "PyEval_RestoreThread", "PyEval_SaveThread",
-    "PyObject_Call", "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem",
-    "PyTuple_Size", "Py_DecRef", "Py_IncRef",
+    "PyBool_FromLong", "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear",
+    "PyErr_ExceptionMatches", "PyEval_RestoreThread", "PyEval_SaveThread", "PyFloat_AsDouble",
+    "PyFloat_FromDouble", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyObject_Call",
+    "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem", "PyTuple_Size",
+    "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 # The functions of the texts below.
-TAKE = "relaxscript_take"
 SHARED_FUNCTIONS = (
     "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
-    "relaxscript_view", "relaxscript_unlock", "relaxscript_lock",
+    "relaxscript_view", "relaxscript_unlock", "relaxscript_lock", "relaxscript_new_shape",
 )  # fmt: skip
 
 _CALLS = """\
@@ -309,100 +298,42 @@ end:
 }
 """
 
-ARGUMENTS_TEXT = f"""\
-@relaxscript.ndarray = external global i8
+_SHAPES = """\
+@relaxscript.shape = external global i8
+@relaxscript.new_tuple = external global i8
+@shape.form = private constant [3 x i8] c"OO\\00"
+declare ptr @PyLong_FromLongLong(i64)
 
-define i1 @relaxscript_take(
-  ptr %args, i64 %count, ptr %names, ptr %table, ptr %data, ptr %sizes
-) nounwind {{
+define ptr @relaxscript_new_shape(i64 %rank, ptr %sizes) nounwind {
 entry:
-  %wanted = load i64, ptr %table
-  %fits = icmp eq i64 %count, %wanted
-  %plain = icmp eq ptr %names, null
-  %start = and i1 %fits, %plain
-  %words = getelementptr i64, ptr %table, i64 1
-  br i1 %start, label %next, label %no
+  %tuple = call ptr @PyTuple_New(i64 %rank)
+  %no.tuple = icmp eq ptr %tuple, null
+  br i1 %no.tuple, label %failed, label %next
 next:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %taken ]
-  %at = phi ptr [ %words, %entry ], [ %axes.end, %taken ]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %array, label %yes
-array: ; nothing but an array has the fields that are read then
-  %place = getelementptr ptr, ptr %args, i64 %i
-  %arg = load ptr, ptr %place
-  %type.place = getelementptr i8, ptr %arg, i64 {TYPE}
-  %type = load ptr, ptr %type.place
-  %is.array = icmp eq ptr %type, @relaxscript.ndarray
-  br i1 %is.array, label %kind, label %no
-kind:
-  %descr.place = getelementptr i8, ptr %arg, i64 {DESCR}
-  %descr = load i64, ptr %descr.place
-  %dtype = load i64, ptr %at
-  %same.dtype = icmp eq i64 %descr, %dtype
-  %flags.place = getelementptr i8, ptr %arg, i64 {FLAGS}
-  %flags = load i32, ptr %flags.place
-  %flags.at = getelementptr i64, ptr %at, i64 1
-  %needed = load i32, ptr %flags.at
-  %has = and i32 %flags, %needed
-  %same.flags = icmp eq i32 %has, %needed
-  %ndim.place = getelementptr i8, ptr %arg, i64 {NDIM}
-  %ndim = load i32, ptr %ndim.place
-  %ndim.at = getelementptr i64, ptr %at, i64 2
-  %rank = load i32, ptr %ndim.at
-  %same.ndim = icmp eq i32 %ndim, %rank
-  %both = and i1 %same.dtype, %same.flags
-  %all = and i1 %both, %same.ndim
-  br i1 %all, label %elements, label %no
-elements:
-  %data.place = getelementptr i8, ptr %arg, i64 {DATA}
-  %begin = load ptr, ptr %data.place
-  %data.at = getelementptr ptr, ptr %data, i64 %i
-  store ptr %begin, ptr %data.at
-  %dims.place = getelementptr i8, ptr %arg, i64 {DIMS}
-  %dims = load ptr, ptr %dims.place
-  %axes = getelementptr i64, ptr %at, i64 3
-  %axis.count = sext i32 %rank to i64
-  br label %axis
-axis:
-  %axis.i = phi i64 [ 0, %elements ], [ %axis.next, %on ]
-  %axis.at = phi ptr [ %axes, %elements ], [ %after, %on ]
-  %more.axes = icmp slt i64 %axis.i, %axis.count
-  br i1 %more.axes, label %size, label %taken
+  %i = phi i64 [ 0, %entry ], [ %i.next, %put ]
+  %more = icmp slt i64 %i, %rank
+  br i1 %more, label %size, label %shape
 size:
-  %size.place = getelementptr i64, ptr %dims, i64 %axis.i
-  %extent = load i64, ptr %size.place
-  %what = load i64, ptr %axis.at
-  %value.at = getelementptr i64, ptr %axis.at, i64 1
-  %value = load i64, ptr %value.at
-  %after = getelementptr i64, ptr %axis.at, i64 2
-  %axis.next = add i64 %axis.i, 1
-  %constant = icmp eq i64 %what, {IS_CONSTANT}
-  br i1 %constant, label %compare, label %variable
-compare:
-  %same.constant = icmp eq i64 %extent, %value
-  br i1 %same.constant, label %on, label %no
-variable:
-  %slot = getelementptr i64, ptr %sizes, i64 %value
-  %new = icmp eq i64 %what, {IS_NEW}
-  br i1 %new, label %keep, label %known
-keep:
-  store i64 %extent, ptr %slot
-  br label %on
-known:
-  %before = load i64, ptr %slot
-  %same.size = icmp eq i64 %extent, %before
-  br i1 %same.size, label %on, label %no
-on:
-  br label %axis
-taken:
-  %axes.end = phi ptr [ %axis.at, %axis ]
+  %place = getelementptr i64, ptr %sizes, i64 %i
+  %extent = load i64, ptr %place
+  %number = call ptr @PyLong_FromLongLong(i64 %extent)
+  %no.number = icmp eq ptr %number, null
+  br i1 %no.number, label %drop, label %put
+put:
+  call i32 @PyTuple_SetItem(ptr %tuple, i64 %i, ptr %number)
   %i.next = add i64 %i, 1
   br label %next
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}}
+shape:
+  %made = call ptr (ptr, ptr, ...) @PyObject_CallFunction(
+    ptr @relaxscript.new_tuple, ptr @shape.form, ptr @relaxscript.shape, ptr %tuple)
+  call void @Py_DecRef(ptr %tuple)
+  ret ptr %made
+drop:
+  call void @Py_DecRef(ptr %tuple)
+  br label %failed
+failed:
+  ret ptr null
+}
 """
 
-SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK
+SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK + _SHAPES

@@ -100,4 +100,4 @@ def described(value: Any) -> Any:
         return type(value), tuple(map(described, value))
     if isinstance(value, np.ndarray):
         return type(value), value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()
-    return type(value), value
+    return type(value), value.hex() if isinstance(value, float) else value

@@ -11,7 +11,8 @@ import pytest
 
 import relaxscript as rx
 from relaxscript.codegen.native.entry import MOST_ON_STACK
-from relaxscript.codegen.native.plan import Given, Made, PlannedCall, entry_plan
+from relaxscript.codegen.native.plan import Given, Made, PlannedCall
+from relaxscript.codegen.native.plan_reader import entry_plan
 from relaxscript.relax import get_pipeline
 from relaxscript.script import from_source
 from relaxscript_tests import examples
@@ -179,10 +180,18 @@ y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 z = R.reshape(x, R.shape([n * 4]))
 return (y, z)
 """, {}),
-    "a tuple": (f"""
-y = R.call_tir(Model.scale, (t[0], {W}), out_sinfo={TENSOR})
+    "a scalar of a dtype that Python has not": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 return y
-""", {"params": 't: R.Tuple(R.Tensor(("n", 4), "float32"))'}),
+""", {"params": 'x: R.Tensor(("n", 4), "float32"), k: R.Prim("int32")'}),
+    "a shape of unknown rank": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return y
+""", {"params": 'x: R.Tensor(("n", 4), "float32"), s: R.Shape'}),
+    "a scalar that is the result of a computation in floats": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return (y, R.prim_value(1.5))
+""", {}),
 }  # fmt: skip
 
 

@@ -1,0 +1,125 @@
+"""The state of an entry that is being written, and the words of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relaxscript.codegen.llvm.ir_writer import DETAILS, FailureSites, FunctionWriter, Value
+from relaxscript.dtypes import DataType
+from relaxscript.ir import prim
+
+from .integers import Integers
+from .plan import EntryPlan, Made, Tensor
+
+__all__ = ["EntryContext"]
+
+
+class EntryContext:
+    """An entry that is being written: its text so far, and the values that are known by then.
+
+    `values` are those of variables. `data`, `shapes` and `objects` are the addresses of elements,
+    the sizes and the arrays of tensors. `alive` are tensors that the entry holds.
+    """
+
+    def __init__(self, plan: EntryPlan, symbol: str, sites: FailureSites) -> None:
+        self.plan = plan
+        self.symbol = symbol
+        self.asm = FunctionWriter(sites)
+        # What the function has on its stack.
+        self.room = [f"%details = alloca [{DETAILS} x i64]"]
+        self.values: dict[prim.Var, Value] = {}
+        self.integers = Integers(self.asm)
+        self.data: dict[Tensor, Value] = {}
+        self.shapes: dict[Tensor, list[Value]] = {}
+        self.objects: dict[Tensor, Value] = {}
+        self.alive: list[Made] = []
+
+    # ------------------------------------------------------------ ways out
+
+    def require(self, condition: Value) -> None:
+        """Go the slow way unless the condition holds."""
+        ahead = self.asm.name()
+        self.asm.branch(condition, ahead, "slow")
+        self.asm.begin(ahead)
+
+    def settle(self) -> None:
+        """Go the slow way where one of the doubts about integers holds."""
+        doubts = self.integers.doubts
+        if doubts:
+            found = doubts[0]
+            for doubt in doubts[1:]:
+                found = self.asm.operation("or", found, doubt)
+            doubts.clear()
+            ahead = self.asm.name()
+            self.asm.branch(found, "slow", ahead)
+            self.asm.begin(ahead)
+
+    def drop(self, *others: Value) -> None:
+        """Let go of all that was made and is not let go of yet."""
+        for thing in (*others, *(self.objects[tensor] for tensor in self.alive)):
+            self.release(thing)
+
+    def or_raise(self, made: Value, *before: Value) -> Value:
+        """The thing that was made; a failure is Python's to tell, and what was made before goes."""
+        failed, ahead = self.asm.name(), self.asm.name()
+        self.asm.branch(self.asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
+        self.asm.begin(failed)
+        self.drop(*before)
+        self.asm.do("ret ptr null")
+        self.asm.begin(ahead)
+        return made
+
+    # ------------------------------------------------------------ words of the text
+
+    def call(self, name: str, result: str, *args: Value) -> Value:
+        """The value of a call of a function that is declared once."""
+        return self.asm.call(name, result, args)
+
+    def word(self, array: str, index: int, type_: str) -> Value:
+        """An element of an array of addresses or numbers."""
+        place = self.asm.value("ptr", f"getelementptr i64, ptr {array}, i64 {index}")
+        return self.asm.value(type_, f"load {type_}, {place}")
+
+    def field(self, thing: Value, offset: int, type_: str) -> Value:
+        """A field of an object."""
+        place = self.asm.value("ptr", f"getelementptr i8, {thing}, i64 {offset}")
+        return self.asm.value(type_, f"load {type_}, {place}")
+
+    def row(self, name: str, sizes: Sequence[Value]) -> Value:
+        """The address of some numbers in a row: a constant where they are."""
+        if not sizes:
+            return Value("ptr", "null")
+        content = ", ".join(map(str, sizes))
+        if "%" not in content:
+            symbol = f"{self.symbol}.{name}"
+            text = f"@{symbol} = private constant [{len(sizes)} x i64] [{content}]"
+            self.asm.sites.declare(symbol, text)
+            return Value("ptr", f"@{symbol}")
+        self.room.append(f"%{name} = alloca [{len(sizes)} x i64]")
+        for axis, size in enumerate(sizes):
+            place = self.asm.value("ptr", f"getelementptr i64, ptr %{name}, i64 {axis}")
+            self.asm.do(f"store {size}, {place}")
+        return Value("ptr", f"%{name}")
+
+    def reference(self, thing: Value) -> None:
+        """One reference more to an object."""
+        self.declare("Py_IncRef", "void", "ptr")
+        self.asm.do(f"call void @Py_IncRef({thing})")
+
+    def release(self, thing: Value) -> None:
+        """One reference less to an object."""
+        self.declare("Py_DecRef", "void", "ptr")
+        self.asm.do(f"call void @Py_DecRef({thing})")
+
+    def dtype(self, dtype: DataType) -> Value:
+        """The dtype object of numpy."""
+        return self.symbol_value(f"relaxscript.dtype.{dtype}")
+
+    def symbol_value(self, name: str) -> Value:
+        """The address that a symbol stands for."""
+        self.asm.sites.declare(name, f"@{name} = external global i8")
+        return Value("ptr", f"@{name}")
+
+    def declare(self, name: str, result: str, params: str) -> None:
+        """Declare a function, once in a module."""
+        self.asm.sites.declare(name, f"declare {result} @{name}({params})")
