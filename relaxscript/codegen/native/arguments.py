@@ -15,7 +15,17 @@ from .argument_tests import IS_CONSTANT, IS_KNOWN, IS_NEW, NO_ARRAY
 from .builtin import ALIGNED_COMPACT, WRITEABLE
 from .context import EntryContext
 from .integers import i64
-from .plan import Given, Number, Param, Scalar, ShapeValue, leaves_of, written_tensors
+from .plan import (
+    Given,
+    Param,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    chosen_tensors,
+    leaves_of,
+    uses_of,
+    written_tensors,
+)
 
 __all__ = ["take_arguments"]
 
@@ -46,13 +56,9 @@ class _Taker:
         self.demands: list[tuple[prim.PrimExpr, Value]] = []
         plan = cx.plan
         self.written = written_tensors(plan)
-        self.used = {
-            plan.root(operand)
-            for call in plan.calls
-            for operand in call.operands
-            if not isinstance(operand, Number)
-        }
-        self.returned = set(leaves_of(plan.returned))
+        self.used = set[Tensor]().union(*(uses_of(plan, step) for step in plan.steps))
+        # Tensors that are handed on as objects.
+        self.handed = {*leaves_of(plan.returned), *chosen_tensors(plan, plan.steps)}
 
     def row(self, things: Value, count_and_names: str, params: Sequence[Param]) -> None:
         """The test of arguments, or of the fields of a tuple, in the order of `params`."""
@@ -108,7 +114,7 @@ class _Taker:
         cx, shape = self.cx, list[Value]()
         if param in self.used:
             cx.data[param] = cx.word(data, place, "ptr")
-        if param in self.returned:
+        if param in self.handed:
             cx.objects[param] = cx.word(things.text, place, "ptr")
         for axis, size in enumerate(cx.plan.given[param.index].shape):
             slot = slots.get((place, axis))

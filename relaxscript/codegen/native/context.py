@@ -9,7 +9,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 
 from .integers import Integers
-from .plan import EntryPlan, Made, Tensor
+from .plan import EntryPlan, Tensor
 
 __all__ = ["EntryContext"]
 
@@ -32,7 +32,7 @@ class EntryContext:
         self.data: dict[Tensor, Value] = {}
         self.shapes: dict[Tensor, list[Value]] = {}
         self.objects: dict[Tensor, Value] = {}
-        self.alive: list[Made] = []
+        self.alive: list[Tensor] = []
 
     # ------------------------------------------------------------ ways out
 

@@ -31,15 +31,21 @@ from .context import EntryContext
 from .integers import Integers, Unwritable, i64
 from .plan import (
     ArrayFacts,
+    Branch,
+    Choice,
+    Chosen,
     EntryPlan,
     Literal,
     Made,
     Number,
     PlannedCall,
     ShapeValue,
+    Step,
     Tensor,
     View,
+    chosen_tensors,
     leaves_of,
+    uses_of,
     writes_arguments,
 )
 from .results import make_array, return_results
@@ -84,7 +90,11 @@ class _EntryWriter(EntryContext):
         self.sizes: list[Value] = []  # of the results, in bytes
         self.in_place = writes_arguments(plan)
         self.stack: list[_Room] = []
-        self.efforts: list[float | Value] = []  # of the calls
+        self.chosen = chosen_tensors(plan, plan.steps)
+        # What kernels are given and how long they take, by the numbers of calls; those done by now.
+        self.passed: list[list[Tensor | Value]] = []
+        self.efforts: list[float | Value] = []
+        self.called = 0
 
     # ------------------------------------------------------------ the whole
 
@@ -99,39 +109,92 @@ class _EntryWriter(EntryContext):
         self.sizes = [self.size(index, facts) for index, facts in enumerate(plan.made)]
         for index, (_, facts) in enumerate(plan.views):
             self.shapes[View(index)] = [self.dimension(e) for e in facts.shape]
-        passed = [self.kernel_arguments(call) for call in plan.calls]
+        for index, facts in enumerate(plan.chosen):
+            self.shapes[Chosen(index)] = [self.dimension(e) for e in facts.shape]
+        self.passed = [self.kernel_arguments(call) for call in plan.calls]
         for one, other in plan.equal:
             self.integers.doubt(
                 "icmp ne", *(self.integers.integer(e, self.values) for e in (one, other))
             )
         self.results_fit(plan.returned)
         self.settle()
-        self.run(passed)
+        self.run(plan.steps, {plan.root(leaf) for leaf in leaves_of(plan.returned)})
         return_results(self)
         return self.text()
 
-    def run(self, passed: Sequence[Sequence[Tensor | Value]]) -> None:
-        """The calls one after the other; tensors are made before the first that uses them."""
-        plan = self.plan
-        uses = [
-            {plan.root(operand) for operand in call.operands if not isinstance(operand, Number)}
-            for call in plan.calls
-        ]
-        returned = {plan.root(leaf) for leaf in leaves_of(plan.returned)}
-        for tensor in sorted(returned.difference(*uses), key=_number):
+    def run(self, steps: Sequence[Step], kept: Set[Tensor]) -> None:
+        """The steps of the function, or of a branch; those tensors that are `kept` outlive them.
+
+        Tensors are made before the first step that uses them. What was made before stays.
+        """
+        uses = [uses_of(self.plan, step) for step in steps]
+        before = set(self.data)
+        for tensor in sorted(set(kept).difference(before, *uses), key=_number):
             if isinstance(tensor, Made):
                 make_array(self, tensor, self.sizes[tensor.index], zeros=True)
         last = {tensor: place for place, used in enumerate(uses) for tensor in used}
-        for place, call in enumerate(plan.calls):
+        first = {tensor: place for place, used in reversed([*enumerate(uses)]) for tensor in used}
+        for place, step in enumerate(steps):
             for tensor in sorted(uses[place], key=_number):
                 if isinstance(tensor, Made) and tensor not in self.data:
-                    alone = call.operands.count(tensor) == 1
-                    zeros = tensor not in call.filled or not alone
-                    if tensor in returned or not self.put_on_stack(tensor, zeros):
-                        make_array(self, tensor, self.sizes[tensor.index], zeros)
-            self.call_kernel(place, call, passed[place])
+                    outlives = tensor in kept or first[tensor] < last[tensor]
+                    if outlives or not _is_of_one_branch(self.plan, step, tensor):
+                        self.make(tensor, kept, step)
+            if isinstance(step, Choice):
+                self.choose(step)
+            else:
+                self.call_kernel(step)
             ending = {tensor for tensor in uses[place] if last[tensor] == place}
-            self.let_go_of(ending - returned)
+            if isinstance(step, Choice):
+                ending |= {j for j, _ in step.branches[0].results if j not in last}
+            self.let_go_of(ending - kept - before)
+
+    def make(self, tensor: Made, kept: Set[Tensor], step: Step) -> None:
+        """Memory for a tensor, which a step is the first to use."""
+        zeros = _needs_zeros(self.plan, tensor, [step])
+        is_object = tensor in kept or tensor in self.chosen
+        if is_object or not self.put_on_stack(tensor, zeros):
+            make_array(self, tensor, self.sizes[tensor.index], zeros)
+
+    def choose(self, choice: Choice) -> None:
+        """An `if`: one branch or the other, and what both give.
+
+        A chosen tensor is an address of elements and a reference to an object, null for none.
+        """
+        asm, end = self.asm, self.asm.name()
+        labels = asm.name(), asm.name()
+        asm.branch(self.truth(choice.condition), *labels)
+        for chosen, _ in choice.branches[0].results:
+            self.room += [f"{place} = alloca ptr" for place in _places(chosen)]
+        for label, branch in zip(labels, choice.branches, strict=True):
+            data, objects, alive = {**self.data}, {**self.objects}, [*self.alive]
+            asm.begin(label)
+            self.run(branch.steps, {self.plan.root(leaf) for _, leaf in branch.results})
+            for chosen, leaf in branch.results:
+                root = self.plan.root(leaf)
+                thing = self.objects.get(root, Value("ptr", "null"))
+                self.reference(thing)
+                elements, held = _places(chosen)
+                asm.do(f"store {self.data[root]}, ptr {elements}")
+                asm.do(f"store {thing}, ptr {held}")
+            self.let_go_of(self.data.keys() - data.keys())
+            assert self.alive == alive, "a branch lets go of its own tensors, and of no others"
+            self.data, self.objects = data, objects
+            asm.jump(end)
+        asm.begin(end)
+        for chosen, _ in choice.branches[0].results:
+            elements, held = _places(chosen)
+            self.data[chosen] = asm.value("ptr", f"load ptr, ptr {elements}")
+            self.objects[chosen] = asm.value("ptr", f"load ptr, ptr {held}")
+            self.alive.append(chosen)
+
+    def truth(self, condition: Tensor | Number) -> Value:
+        """The value of a condition."""
+        if isinstance(condition, Number):
+            number = self.integers.integer(condition.value, self.values)
+            return self.asm.compare("icmp ne", number, i64(0))
+        element = self.field(self.data[self.plan.root(condition)], 0, "i8")
+        return self.asm.compare("icmp ne", element, Value("i8", "0"))
 
     def let_go_of(self, tensors: Set[Tensor]) -> None:
         """The end of tensors that nothing uses any more."""
@@ -229,10 +292,10 @@ class _EntryWriter(EntryContext):
             return self.shapes[operand][extent.axis]
         return i64(0)
 
-    def call_kernel(
-        self, place: int, call: PlannedCall, passed: Sequence[Tensor | Value]
-    ) -> None:  # fmt: skip
-        asm, root = self.asm, self.plan.root
+    def call_kernel(self, call: PlannedCall) -> None:
+        asm, root, place = self.asm, self.plan.root, self.called
+        passed = self.passed[place]
+        self.called += 1
         given = [p if isinstance(p, Value) else self.data[root(p)] for p in passed]
         operands = [Value("ptr", "%details"), *given]
         name = f"{self.symbol}.kernel.{place}"
@@ -328,3 +391,31 @@ def with_zeros(values: Mapping[prim.Var, Value], e: prim.PrimExpr) -> dict[prim.
 
 def _number(tensor: Tensor) -> int:
     return tensor.index
+
+
+def _is_of_one_branch(plan: EntryPlan, step: Step, tensor: Made) -> bool:
+    """True if a tensor is only used in one branch of a step, which then makes it."""
+    if not isinstance(step, Choice):
+        return False
+    ways = [Choice(Number(prim.const(True)), (branch, Branch((), ()))) for branch in step.branches]
+    condition = step.condition
+    is_condition = not isinstance(condition, Number) and plan.root(condition) == tensor
+    return not is_condition and sum(tensor in uses_of(plan, way) for way in ways) == 1
+
+
+def _needs_zeros(plan: EntryPlan, tensor: Made, steps: Sequence[Step]) -> bool:
+    """True unless the first step that uses a tensor writes all of its elements."""
+    for step in steps:
+        if tensor not in uses_of(plan, step):
+            continue
+        if isinstance(step, PlannedCall):
+            return tensor not in step.filled or step.operands.count(tensor) != 1
+        if isinstance(step.condition, Number) or plan.root(step.condition) != tensor:
+            return any(_needs_zeros(plan, tensor, branch.steps) for branch in step.branches)
+        break
+    return True
+
+
+def _places(chosen: Chosen) -> tuple[str, str]:
+    """The places for the elements and the object of a chosen tensor."""
+    return f"%chosen.{chosen.index}.data", f"%chosen.{chosen.index}.object"

@@ -10,7 +10,7 @@ all others to the machine: so a plan may ask for more than the function does, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,9 @@ from .work import Rounds
 
 __all__ = [
     "ArrayFacts",
+    "Branch",
+    "Choice",
+    "Chosen",
     "EntryPlan",
     "Given",
     "Literal",
@@ -34,9 +37,12 @@ __all__ = [
     "Returned",
     "Scalar",
     "ShapeValue",
+    "Step",
     "Tensor",
     "View",
+    "chosen_tensors",
     "leaves_of",
+    "uses_of",
     "writes_arguments",
     "written_tensors",
 ]
@@ -71,6 +77,13 @@ class View:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """Tensor number `index` of those that are one tensor or another, as an `if` goes."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class Number:
     """An integer that variables determine, or a variable of another dtype itself."""
 
@@ -95,11 +108,11 @@ class ShapeValue:
     dims: tuple[prim.PrimExpr, ...]
 
 
-Tensor = Given | Made | Literal | View
+Tensor = Given | Made | Literal | View | Chosen
 # What a function is given for a parameter: tensors, numbers, shapes, and tuples of these.
 Param = Given | Scalar | ShapeValue | tuple[Any, ...]
 # The value that a function returns: the same, and what it made.
-Returned = Given | Made | View | Number | ShapeValue | tuple[Any, ...]
+Returned = Given | Made | View | Chosen | Number | ShapeValue | tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -136,8 +149,30 @@ class PlannedCall:
 
 
 @dataclass(frozen=True)
+class Branch:
+    """One way of an `if`: its steps, and the tensors that the chosen ones are then."""
+
+    steps: tuple[Step, ...]
+    results: tuple[tuple[Chosen, Tensor], ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An `if`: the first branch where the condition holds, else the second.
+
+    The condition is a tensor of one bool, or a number that is a bool.
+    """
+
+    condition: Tensor | Number
+    branches: tuple[Branch, Branch]
+
+
+Step = PlannedCall | Choice
+
+
+@dataclass(frozen=True)
 class EntryPlan:
-    """A function that is calls of kernels: what it takes and makes, the calls, what it returns.
+    """A function that is calls of kernels: what it takes and makes, its steps, what it returns.
 
     The facts of tensors are by their numbers. A view is what it is of, which is no view, and its
     own dtype and shape. The integers of each pair in `equal` must be equal.
@@ -150,8 +185,14 @@ class EntryPlan:
     made: tuple[ArrayFacts, ...]
     views: tuple[tuple[Tensor, ArrayFacts], ...]
     equal: tuple[tuple[prim.PrimExpr, prim.PrimExpr], ...]
-    calls: tuple[PlannedCall, ...]
+    chosen: tuple[ArrayFacts, ...]
+    steps: tuple[Step, ...]
     returned: Returned
+
+    @property
+    def calls(self) -> tuple[PlannedCall, ...]:
+        """All calls in the order in which they are written, those in branches included."""
+        return tuple(_calls_in(self.steps))
 
     def facts(self, tensor: Tensor) -> ArrayFacts:
         """The dtype and shape of a tensor of the plan."""
@@ -162,6 +203,8 @@ class EntryPlan:
                 return self.made[index]
             case View(index):
                 return self.views[index][1]
+            case Chosen(index):
+                return self.chosen[index]
         return ArrayFacts.of(self.constants[tensor.index])
 
     def root(self, tensor: Tensor) -> Tensor:
@@ -169,7 +212,37 @@ class EntryPlan:
         return self.views[tensor.index][0] if isinstance(tensor, View) else tensor
 
 
-def leaves_of(returned: Any) -> Iterator[Given | Made | View]:
+def _calls_in(steps: Iterable[Step]) -> Iterator[PlannedCall]:
+    for step in steps:
+        if isinstance(step, PlannedCall):
+            yield step
+        else:
+            for branch in step.branches:
+                yield from _calls_in(branch.steps)
+
+
+def uses_of(plan: EntryPlan, step: Step) -> set[Tensor]:
+    """The tensors whose elements a step needs or writes, none of them a view."""
+    if isinstance(step, PlannedCall):
+        return {plan.root(o) for o in step.operands if not isinstance(o, Number)}
+    used = set() if isinstance(step.condition, Number) else {plan.root(step.condition)}
+    for branch in step.branches:
+        used.update(*(uses_of(plan, inner) for inner in branch.steps))
+        used.update(plan.root(leaf) for _, leaf in branch.results)
+    return used
+
+
+def chosen_tensors(plan: EntryPlan, steps: Iterable[Step]) -> set[Tensor]:
+    """The tensors that chosen ones may be, none of them a view."""
+    found = set[Tensor]()
+    for step in steps:
+        for branch in step.branches if isinstance(step, Choice) else ():
+            found |= {plan.root(leaf) for _, leaf in branch.results}
+            found |= chosen_tensors(plan, branch.steps)
+    return found
+
+
+def leaves_of(returned: Any) -> Iterator[Given | Made | View | Chosen]:
     """The tensors in a value that is returned, one as often as it is there."""
     if isinstance(returned, tuple):
         for field in returned:

@@ -8,7 +8,7 @@ return alloc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,9 @@ from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
 from .plan import (
     ArrayFacts,
+    Branch,
+    Choice,
+    Chosen,
     EntryPlan,
     Given,
     Literal,
@@ -47,6 +50,7 @@ from .plan import (
     Returned,
     Scalar,
     ShapeValue,
+    Step,
     Tensor,
     View,
     leaves_of,
@@ -57,6 +61,7 @@ from .work import Rounds, rounds_of
 __all__ = ["entry_plan", "prim_func_plan"]
 
 # The dtypes of numbers that Python's own scalars stand for.
+_TENSORS = Given, Made, Literal, View, Chosen
 _PYTHON_NUMBERS = ("int64", "float64", "bool")
 
 
@@ -100,7 +105,7 @@ def prim_func_plan(
         return None
     rounds = rounds_of(function, module)
     call = PlannedCall(kernel, operands, frozenset(), None if rounds is None else tuple(rounds))
-    plan = EntryPlan(name, operands, params, (), (), (), (), (call,), ())
+    plan = EntryPlan(name, operands, params, (), (), (), (), (), (call,), ())
     try:
         _require_fitting(plan, call)
     except _Unplanned:
@@ -124,31 +129,37 @@ class _PlanReader:
         self.made: list[ArrayFacts] = []
         self.taken: list[_Storage] = []
         self.views: list[tuple[Tensor, ArrayFacts]] = []
-        self.calls: list[PlannedCall] = []
+        self.steps: list[Step] = []
+        self.chosen: list[tuple[Tensor, Tensor]] = []
         self.equal: list[tuple[prim.PrimExpr, prim.PrimExpr]] = []
         self.known_rounds: dict[str, tuple[Rounds, ...] | None] = {}
 
     def read(self, name: str) -> EntryPlan:
         body = self.function.body
-        if not isinstance(body, relax.SeqExpr):
-            raise _Unplanned
         self.take([param.struct_info for param in self.function.params])
-        for block in body.blocks:
-            for binding in block.bindings:
-                if not isinstance(binding, relax.VarBinding):
-                    raise _Unplanned
-                self.values[binding.var] = self.value(binding.value)
-        returned = self.returned(self.value(body.body))
+        returned = self.returned(self.sequence(body))
         self.require_separate(returned)
         plan = EntryPlan(
             name, self.params, tuple(self.given), tuple(self.constants), tuple(self.made),
-            tuple(self.views), tuple(self.equal), tuple(self.calls), returned,
+            tuple(self.views), tuple(self.equal),
+            tuple([self.facts(one) for one, _ in self.chosen]), tuple(self.steps), returned,
         )  # fmt: skip
         if not plan.calls or (len(plan.calls) > 1 and writes_arguments(plan)):
             raise _Unplanned
         for call in plan.calls:
             _require_fitting(plan, call)
         return plan
+
+    def sequence(self, body: relax.Expr) -> Any:
+        """The meaning of bindings and the value after them."""
+        if not isinstance(body, relax.SeqExpr):
+            raise _Unplanned
+        for block in body.blocks:
+            for binding in block.bindings:
+                if not isinstance(binding, relax.VarBinding):
+                    raise _Unplanned
+                self.values[binding.var] = self.value(binding.value)
+        return self.value(body.body)
 
     def take(self, infos: Sequence[StructInfo | None]) -> None:
         """Note what the function demands of its arguments."""
@@ -195,14 +206,21 @@ class _PlanReader:
                 fields = self.value(tuple_value)
                 if isinstance(fields, list) and 0 <= index < len(fields):
                     return fields[index]
+            case relax.Call():
+                return self.call(expr)
+            case relax.If():
+                return self.choose(expr)
+        return self.leaf(expr)
+
+    def leaf(self, expr: relax.Expr) -> Any:
+        """The meaning of a shape, a number or a dtype."""
+        match expr:
             case relax.ShapeExpr(values):
                 return tuple(values)
             case relax.PrimValue(value=value) if value.dtype.is_integer:
                 return Number(value)
             case relax.DataTypeImm():
                 return DataType(expr.value)
-            case relax.Call():
-                return self.call(expr)
         raise _Unplanned
 
     def constant(self, data: Any) -> Literal:
@@ -254,7 +272,7 @@ class _PlanReader:
 
     def holds(self, tensor: Any, info: StructInfo) -> bool:
         """True if a tensor has the dtype and shape that are demanded, which binds no variables."""
-        if not isinstance(tensor, (Given, Made, Literal, View)):
+        if not isinstance(tensor, _TENSORS):
             return False
         facts, wanted = self.facts(tensor), _array_facts(info)
         sizes = zip(facts.shape, wanted.shape, strict=False)
@@ -273,13 +291,13 @@ class _PlanReader:
     def tensor_of(self, expr: relax.Expr) -> Tensor:
         """The tensor that an expression is."""
         found = self.value(expr)
-        if not isinstance(found, (Given, Made, Literal, View)):
+        if not isinstance(found, _TENSORS):
             raise _Unplanned
         return found
 
     def view(self, tensor: Any, shape: Any) -> View:
         """A tensor in another shape, which has as many elements."""
-        if not isinstance(tensor, (Given, Made, Literal, View)) or not isinstance(shape, tuple):
+        if not isinstance(tensor, _TENSORS) or not isinstance(shape, tuple):
             raise _Unplanned
         facts = self.facts(tensor)
         root = self.views[tensor.index][0] if isinstance(tensor, View) else tensor
@@ -304,6 +322,8 @@ class _PlanReader:
                 return self.made[index]
             case View(index):
                 return self.views[index][1]
+            case Chosen(index):
+                return self.facts(self.chosen[index][0])
         return ArrayFacts.of(self.constants[tensor.index])
 
     def storage(self, args: Sequence[relax.Expr]) -> _Storage:
@@ -335,11 +355,11 @@ class _PlanReader:
         if kernel.calls_out or kernel.returns:
             raise _Unplanned
         operands = tuple([self.value(arg) for arg in args])
-        if not all(isinstance(value, (Given, Made, Literal, View, Number)) for value in operands):
+        if not all(isinstance(value, (*_TENSORS, Number)) for value in operands):
             raise _Unplanned
         filled = filled_params(function, self.module) & kernel.signature.written
         whole = frozenset(o for i, o in enumerate(operands) if i in filled)
-        self.calls.append(PlannedCall(kernel, operands, whole, self.rounds(callee, function)))
+        self.steps.append(PlannedCall(kernel, operands, whole, self.rounds(callee, function)))
         return ()
 
     def rounds(
@@ -352,6 +372,76 @@ class _PlanReader:
             self.known_rounds[name] = None if found is None else tuple(found)
         return self.known_rounds[name]
 
+    def choose(self, choice: relax.If) -> Any:
+        """The value of an `if`; where both branches make a tensor of one shape it is one tensor."""
+        condition = self.value(choice.cond)
+        is_tensor = isinstance(condition, _TENSORS)
+        facts = self.facts(condition) if is_tensor else None
+        is_number = isinstance(condition, Number) and condition.value.dtype.is_bool
+        if not is_number and facts != ArrayFacts(DataType("bool"), ()):
+            raise _Unplanned
+        first = len(self.made)
+        then, one = self.branch(choice.true_branch)
+        second = len(self.made)
+        otherwise, other = self.branch(choice.false_branch)
+        ones, others = list(_tensors_in(one)), list(_tensors_in(other))
+        same: dict[Tensor, Tensor] = {}
+        for a, b in zip(ones, others, strict=False):
+            own = (
+                isinstance(a, Made) and isinstance(b, Made) and first <= a.index < second <= b.index
+            )
+            if own and ones.count(a) == others.count(b) == 1 and self.are_alike(a, b):
+                same[b] = a
+        otherwise = _renamed(otherwise, same)
+        self.views[:] = [(same.get(root, root), facts) for root, facts in self.views]
+        begin = len(self.chosen)
+        value = self.join(one, other, same)
+        pairs = list(enumerate(self.chosen[begin:], begin))
+        branches = (
+            Branch(then, tuple([(Chosen(k), a) for k, (a, _) in pairs])),
+            Branch(otherwise, tuple([(Chosen(k), b) for k, (_, b) in pairs])),
+        )
+        self.steps.append(Choice(condition, branches))
+        return value
+
+    def branch(self, body: relax.Expr) -> tuple[tuple[Step, ...], Any]:
+        """The steps of a branch and its value."""
+        outer, self.steps = self.steps, []
+        value = self.sequence(body)
+        steps, self.steps = tuple(self.steps), outer
+        return steps, value
+
+    def join(self, one: Any, other: Any, same: Mapping[Tensor, Tensor]) -> Any:
+        """The value that is one or another; `same` are tensors for which others stand."""
+        match one, other:
+            case list(), list() if len(one) == len(other):
+                return [self.join(a, b, same) for a, b in zip(one, other, strict=True)]
+            case tuple(), tuple() if _are_equal(one, other):
+                return one
+            case Number(a), Number(b) if a is b or (a.dtype == b.dtype and _are_equal([a], [b])):
+                return one
+        if not isinstance(one, _TENSORS) or not isinstance(other, _TENSORS):
+            raise _Unplanned
+        other = same.get(other, other)
+        if one == other:
+            return one
+        if not self.are_alike(one, other):
+            raise _Unplanned
+        self.chosen.append((one, other))
+        return Chosen(len(self.chosen) - 1)
+
+    def are_alike(self, one: Tensor, other: Tensor) -> bool:
+        """True if two tensors certainly have one dtype and shape."""
+        a, b = self.facts(one), self.facts(other)
+        return a.dtype == b.dtype and _are_equal(a.shape, b.shape)
+
+    def is_object(self, tensor: Tensor, *kinds: type) -> bool:
+        """True if a tensor is of some kinds, and a chosen one is an argument or was made here."""
+        if isinstance(tensor, Chosen):
+            ways = self.chosen[tensor.index]
+            return Chosen in kinds and all(self.is_object(t, Given, Made, Chosen) for t in ways)
+        return isinstance(tensor, kinds)
+
     def returned(self, value: Any) -> Returned:
         match value:
             case list():
@@ -360,11 +450,46 @@ class _PlanReader:
                 return ShapeValue(value)
             case Number(number) if number.dtype in _PYTHON_NUMBERS:
                 return value
-            case Given() | Made():
+            case View(index) if self.is_object(self.views[index][0], Made, Chosen):
                 return value
-            case View() if isinstance(self.views[value.index][0], Made):
+            case Given() | Made() | Chosen() if self.is_object(value, Given, Made, Chosen):
                 return value
         raise _Unplanned
+
+
+def _tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in a value, one as often as it is there."""
+    if isinstance(value, list):
+        for field in value:
+            yield from _tensors_in(field)
+    elif isinstance(value, _TENSORS):
+        yield value
+
+
+def _renamed(steps: Sequence[Step], same: Mapping[Tensor, Tensor]) -> tuple[Step, ...]:
+    """Steps with other tensors in the place of some."""
+
+    def new(thing: Any) -> Any:
+        return same.get(thing, thing)
+
+    found = list[Step]()
+    for step in steps if same else ():
+        if isinstance(step, PlannedCall):
+            operands, filled = tuple(map(new, step.operands)), frozenset(map(new, step.filled))
+            found.append(PlannedCall(step.kernel, operands, filled, step.rounds))
+            continue
+        ways = [
+            Branch(_renamed(way.steps, same), tuple([(j, new(leaf)) for j, leaf in way.results]))
+            for way in step.branches
+        ]
+        found.append(Choice(new(step.condition), (ways[0], ways[1])))
+    return tuple(found) if same else tuple(steps)
+
+
+def _are_equal(sizes: Sequence[prim.PrimExpr], others: Sequence[prim.PrimExpr]) -> bool:
+    """True if integers are certainly equal, one by one."""
+    pairs = zip(sizes, others, strict=False)
+    return len(sizes) == len(others) and all(prove_equal(a, b) is YES for a, b in pairs)
 
 
 def _unknown(dtype: str) -> prim.Var:
@@ -402,10 +527,11 @@ def _require_fitting(plan: EntryPlan, call: PlannedCall) -> None:
         match param, operand:
             case ScalarParam(var=var), Number(value) if _is_passed(value.dtype, var.dtype):
                 continue
-            case BufferParam(buffer=buffer), Given() | Made() | Literal() | View():
+            case BufferParam(buffer=buffer), Given() | Made() | Literal() | View() | Chosen():
                 facts = plan.facts(operand)
                 fits = facts.dtype == buffer.dtype and len(facts.shape) == buffer.ndim
-                written = i in signature.written and isinstance(plan.root(operand), Literal)
+                root = plan.root(operand)
+                written = i in signature.written and isinstance(root, (Literal, Chosen))
                 if fits and not buffer.strides and not written:
                     continue
         raise _Unplanned

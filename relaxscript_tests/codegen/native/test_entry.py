@@ -1,0 +1,278 @@
+"""`if` in native functions: one branch or the other, with the memory of each."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxscript.runtime.dispatch import VMClosure
+from relaxscript_tests import examples
+from relaxscript_tests.codegen.native.calls import is_native, model, outcome
+
+HEAD = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def scale(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            with T.block("scale"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] * T.float32(3)
+
+    @T.prim_func
+    def corner(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        y[0, 0] = x[0, 0]
+
+    @T.prim_func
+    def third(x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n", 4), "float32")):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            y[i, j] = x[2, j]
+
+    @R.function
+    def main(c: R.Tensor((), "bool"), x: R.Tensor(("n", 4), "float32"), d: R.Prim("bool")):
+        n = T.int64()
+"""
+T = 'R.Tensor((n, 4), "float32")'
+
+
+def call(name: str, *args: str) -> str:
+    return f"R.call_tir(Model.{name}, ({', '.join(args)},), out_sinfo={T})"
+
+
+BODIES = {
+    "a kernel in each branch": f"""
+if c:
+    y = {call("scale", "x")}
+else:
+    y = {call("corner", "x")}
+return y
+""",
+    "several kernels and one": f"""
+if c:
+    a = {call("scale", "x")}
+    b = {call("scale", "a")}
+    y = {call("scale", "b")}
+else:
+    y = {call("corner", "x")}
+z = {call("scale", "y")}
+return (z, y)
+""",
+    "a number for the condition": f"""
+if d:
+    y = {call("scale", "x")}
+else:
+    y = x
+z = {call("scale", "y")}
+return z
+""",
+    "an argument or a new tensor": f"""
+if c:
+    y = {call("scale", "x")}
+else:
+    y = x
+return (y, x, y)
+""",
+    "what was made before": f"""
+a = {call("scale", "x")}
+b = {call("corner", "x")}
+if c:
+    y = a
+else:
+    y = b
+z = {call("scale", "y")}
+return (z, a)
+""",
+    "a constant": f"""
+k = R.const([[1.0, 2.0, 3.0, 4.0]], "float32")
+a = {call("corner", "x")}
+if c:
+    y = R.const([[5.0, 2.0, 3.0, 4.0]], "float32")
+else:
+    y = k
+z = R.call_tir(Model.scale, (y,), out_sinfo=R.Tensor((1, 4), "float32"))
+return (z, a)
+""",
+    "branches in branches": f"""
+a = {call("scale", "x")}
+if c:
+    if d:
+        v = {call("scale", "a")}
+    else:
+        v = x
+    w = {call("corner", "v")}
+    y = w
+else:
+    b = {call("corner", "a")}
+    if d:
+        u = {call("scale", "b")}
+    else:
+        u = {call("third", "b")}
+    y = u
+return y
+""",
+    "nothing in a branch but what is there": f"""
+a = {call("scale", "x")}
+if c:
+    y = a
+else:
+    y = a
+z = {call("scale", "y")}
+return (z, y)
+""",
+    "one after the other": f"""
+if c:
+    a = {call("scale", "x")}
+else:
+    a = x
+if d:
+    b = {call("corner", "a")}
+else:
+    b = a
+if c:
+    y = {call("scale", "b")}
+else:
+    y = {call("third", "b")}
+return (y, b)
+""",
+    "a kernel that fails in a branch": f"""
+a = {call("scale", "x")}
+if c:
+    b = {call("scale", "a")}
+    y = {call("third", "b")}
+else:
+    y = {call("scale", "a")}
+z = {call("scale", "y")}
+return (z, a)
+""",
+    "a tuple of what is made": f"""
+if c:
+    p = {call("scale", "x")}
+    q = {call("corner", "x")}
+    y = (p, (q, R.shape([n, 3])), p)
+else:
+    p = {call("corner", "x")}
+    q = {call("scale", "x")}
+    y = (p, (q, R.shape([n, 3])), q)
+z = {call("scale", "y[1][0]")}
+return (z, y)
+""",
+    "a result that nobody uses": f"""
+if c:
+    y = {call("scale", "x")}
+else:
+    y = x
+z = {call("scale", "x")}
+return z
+""",
+}
+
+
+def build(body: str) -> Any:
+    lines = "".join(f"        {line}\n" for line in body.strip().splitlines())
+    return model(HEAD + lines)
+
+
+@pytest.fixture(scope="module", params=BODIES.values(), ids=BODIES)
+def vm(request: Any) -> Any:
+    return build(request.param)
+
+
+@pytest.mark.parametrize("rows", [1, 0, 2, 3, 300, 20_000])
+def test_both_branches_give_what_the_machine_gives(vm: Any, rows: int) -> None:
+    assert is_native(vm.main)
+    x = np.arange(4 * rows, dtype="float32").reshape(rows, 4)
+    for c in (np.array(True), np.array(False)):
+        for d in (True, False):
+            args = c, x, d
+            assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+
+
+def test_an_argument_that_a_branch_gives_is_the_array_itself() -> None:
+    main = build(BODIES["an argument or a new tensor"]).main
+    x = np.ones((3, 4), "float32")
+    y, same, again = main(np.array(False), x, True)
+    assert y is x
+    assert same is x
+    assert again is x
+    y, same, again = main(np.array(True), x, True)
+    assert y is again
+    assert y is not x
+
+
+def test_neither_branch_goes_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    main = build(BODIES["branches in branches"]).main
+    monkeypatch.setattr(VMClosure, "__call__", None)
+    x = np.ones((3, 4), "float32")
+    assert all(main(np.array(c), x, d).shape == (3, 4) for c in (0 < 1, 0 > 1) for d in (c, not c))
+
+
+def test_conditions_are_taken_and_refused_alike() -> None:
+    main = build(BODIES["one after the other"]).main
+    x = np.ones((3, 4), "float32")
+    odd = (True, np.bool_(True), np.array([True]), np.array(1), np.array(1, "int8"), None, 1, "x")
+    for c in (*odd, np.array(True)):
+        for d in odd:
+            assert outcome(main, (c, x, d)) == outcome(main.__self__, (c, x, d))
+
+
+def test_branches_leak_nothing(vm: Any) -> None:
+    cases = [
+        (np.array(c), np.ones((rows, 4), "float32"), d)
+        for c in (True, False) for d in (True, False) for rows in (1, 3, 5000)
+    ]  # fmt: skip
+    times = examples(500)
+
+    def run() -> None:
+        for args in cases:
+            for _ in range(times):
+                outcome(vm.main, args)
+        gc.collect()
+
+    run()
+    blocks, counts = sys.getallocatedblocks(), [sys.getrefcount(args[1]) for args in cases]
+    run()
+    assert abs(sys.getallocatedblocks() - blocks) < times * len(cases) // 4
+    assert [sys.getrefcount(args[1]) for args in cases] == counts
+
+
+LEFT = {
+    "shapes that differ": f"""
+if c:
+    a = {call("scale", "x")}
+    y: R.Tensor("float32", ndim=2) = R.concat([a, a])
+else:
+    y: R.Tensor("float32", ndim=2) = {call("scale", "x")}
+return y
+""",
+    "a constant that is returned": f"""
+a = {call("scale", "x")}
+if c:
+    y = R.const([[5.0, 2.0, 3.0, 4.0]], "float32")
+else:
+    y = R.const([[1.0, 2.0, 3.0, 4.0]], "float32")
+return (y, a)
+""",
+    "numbers that differ": f"""
+a = {call("scale", "x")}
+if c:
+    y: R.Prim("int64") = R.prim_value(1)
+else:
+    y: R.Prim("int64") = R.prim_value(2)
+return (y, a)
+""",
+}
+
+
+@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
+def test_branches_that_are_not_alike_are_left_to_the_machine(body: str) -> None:
+    vm = build(body)
+    assert not is_native(vm.main)
+    x = np.ones((3, 4), "float32")
+    assert vm.main(np.array(True), x, True) is not None
