@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from .argument_tests import ARGUMENTS_TEXT, TESTS
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
 from .plan import EntryPlan
-from .plan_reader import entry_plan, prim_func_plan
+from .plan_reader import ModuleKernels, entry_plan, prim_func_plan
 from .support import PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
@@ -115,16 +115,17 @@ def _plans(module: IRModule, kernels: Mapping[str, Any]) -> Iterator[EntryPlan]:
     These are the Relax functions, or of a module without such, the public PrimFuncs.
     """
     relax_functions = module.relax_functions()
+    source = ModuleKernels(module, kernels)
     for var, function in relax_functions.items():
-        plan = entry_plan(var.name_hint, function, module, kernels)
+        plan = entry_plan(var.name_hint, function, source)
         if plan is not None:
             yield plan
-    for name, kernel in () if relax_functions else kernels.items():
+    for name in () if relax_functions else kernels:
         prim_func = module[name]
         if isinstance(prim_func, tir.PrimFunc) and (symbol := symbol_of(prim_func)):
-            plan = prim_func_plan(symbol, prim_func, kernel, module)
+            plan = prim_func_plan(name, prim_func, source)
             if plan is not None:
-                yield plan
+                yield replace(plan, name=symbol)
 
 
 def stored_entries(

@@ -1,20 +1,21 @@
 """Reading the plan of a lowered function, where it is calls of kernels and nothing else.
 
-_ = R.call_builtin_with_ctx("vm.builtin.match_arguments", (x,), sinfo_args=...)
-alloc = R.call_packed("vm.builtin.alloc_tensor", R.shape([n, 4]), R.dtype("float32"), ...)
-cls.kernel(x, R.const([1.0, 2.0, 3.0, 4.0]), alloc)
-return alloc
+    _ = R.call_builtin_with_ctx("vm.builtin.match_arguments", (x,), sinfo_args=...)
+    alloc = R.call_packed("vm.builtin.alloc_tensor", R.shape([n, 4]), R.dtype("float32"), ...)
+    cls.kernel(x, R.const([1.0, 2.0, 3.0, 4.0]), alloc)
+    return alloc
+
+A call of another function of the module is read as the bindings of that function. The arguments say
+what its shape variables are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from relaxscript.arith import NO, YES, prove_equal
+from relaxscript.arith import YES, prove_equal
 from relaxscript.codegen.llvm import Kernel
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim, relax, tir
@@ -26,47 +27,49 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from relaxscript.ir.walk import substitute
 from relaxscript.op import vm
 from relaxscript.op.base import compute_prim_value, shape_of
 from relaxscript.op.manipulate import reshape
-from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_CAST
+from relaxscript.runtime.builtins import MATCH_ARGUMENTS, MATCH_CAST, MATCH_RESULT
 from relaxscript.semantics.check_calls import check_of
 from relaxscript.semantics.fill_sets import filled_params
 from relaxscript.semantics.make_closure import captured_count
-from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
-from .plan import (
-    ArrayFacts,
-    Branch,
-    Choice,
-    Chosen,
-    EntryPlan,
-    Given,
-    Literal,
-    Made,
-    Number,
-    Param,
-    PlannedCall,
-    Returned,
-    Scalar,
-    ShapeValue,
-    Step,
-    Tensor,
-    View,
-    leaves_of,
-    writes_arguments,
+from .branches import BranchDraft, add_choice
+from .plan import ArrayFacts, EntryPlan, Given, Made, Number, Param, PlannedCall, Scalar, ShapeValue
+from .plan_draft import (
+    PYTHON_NUMBERS,
+    TENSORS,
+    PlanDraft,
+    Unplanned,
+    bytes_of,
+    require_fitting,
 )
 from .work import Rounds, rounds_of
 
-__all__ = ["entry_plan", "prim_func_plan"]
+__all__ = ["ModuleKernels", "entry_plan", "prim_func_plan"]
 
-# The dtypes of numbers that Python's own scalars stand for.
-_TENSORS = Given, Made, Literal, View, Chosen
-_PYTHON_NUMBERS = ("int64", "float64", "bool")
+# So many functions are read in the place of calls of them for one plan, and so many calls of
+# kernels in a module: what would be longer is left to the machine.
+_MOST_FUNCTIONS, _MOST_CALLS = 32, 10_000
 
 
-class _Unplanned(Exception):
-    """The function does something that no plan describes."""
+@dataclass
+class ModuleKernels:
+    """A lowered module and the callables of its PrimFuncs by their names, for all of its plans."""
+
+    module: IRModule
+    kernels: Mapping[str, Any]
+    calls_left: int = _MOST_CALLS
+    known_rounds: dict[str, tuple[Rounds, ...] | None] = field(default_factory=dict)
+
+    def rounds(self, name: str, function: tir.PrimFunc) -> tuple[Rounds, ...] | None:
+        """The work of a kernel, which is counted once."""
+        if name not in self.known_rounds:
+            found = rounds_of(function, self.module)
+            self.known_rounds[name] = None if found is None else tuple(found)
+        return self.known_rounds[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,25 +80,26 @@ class _Storage:
     dtype: DataType
 
 
-def entry_plan(
-    name: str, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
-) -> EntryPlan | None:
-    """The plan of a lowered function, None where it is more than calls of kernels.
-
-    `kernels` has the callables of the module's PrimFuncs by their names.
-    """
+def entry_plan(name: str, function: relax.Function, source: ModuleKernels) -> EntryPlan | None:
+    """The plan of a lowered function, None where it is more than calls of kernels."""
     if function.is_private or captured_count(function):
         return None
+    draft = PlanDraft()
     try:
-        return _PlanReader(function, module, kernels).read(name)
-    except _Unplanned:
+        reader = _FunctionReader(function, source, draft, [])
+        reader.take([param.struct_info for param in function.params])
+        value = reader.sequence(function.body)
+        return draft.plan(name, reader.params, value)
+    except Unplanned:
         return None
 
 
-def prim_func_plan(
-    name: str, function: tir.PrimFunc, kernel: Any, module: IRModule
-) -> EntryPlan | None:
-    """The plan of a function that hands its arguments to a kernel as they are."""
+def prim_func_plan(name: str, function: tir.PrimFunc, source: ModuleKernels) -> EntryPlan | None:
+    """The plan of a function that hands its arguments to a kernel as they are.
+
+    `name` is that of the function in the module.
+    """
+    kernel = source.kernels[name]
     if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
         return None
     buffers = [function.buffer_map.get(param) for param in function.params]
@@ -103,67 +107,54 @@ def prim_func_plan(
     operands = tuple(map(Given, range(len(buffers))))
     if len(params) < len(buffers):
         return None
-    rounds = rounds_of(function, module)
-    call = PlannedCall(kernel, operands, frozenset(), None if rounds is None else tuple(rounds))
+    call = PlannedCall(kernel, operands, frozenset(), source.rounds(name, function))
     plan = EntryPlan(name, operands, params, (), (), (), (), (), (call,), ())
     try:
-        _require_fitting(plan, call)
-    except _Unplanned:
+        require_fitting(plan, call)
+    except Unplanned:
         return None
     return plan
 
 
-class _PlanReader:
-    """Reads the bindings of a function in their order; `values` has what variables stand for."""
+class _FunctionReader:
+    """Reads the bindings of a function in their order; `values` has what variables stand for.
+
+    `sizes` are shape variables of the function in terms of those of the entry, `known` the
+    variables of the entry. `callers` are the functions in which the function is read, and
+    `read` all that were read.
+    """
 
     def __init__(
-        self, function: relax.Function, module: IRModule, kernels: Mapping[str, Any]
-    ) -> None:
+        self, function: relax.Function, source: ModuleKernels, draft: PlanDraft,
+        read: list[relax.Function], callers: tuple[relax.Function, ...] = (),
+    ) -> None:  # fmt: skip
         self.function = function
-        self.module = module
-        self.kernels = kernels
+        self.source = source
+        self.draft = draft
+        self.read = read
+        self.callers = callers
         self.values: dict[relax.Var, Any] = {}
+        self.sizes: dict[prim.Var, prim.PrimExpr] = {}
+        self.known: set[prim.PrimExpr] = set()
         self.params: tuple[Param, ...] = ()
-        self.given: list[ArrayFacts] = []
-        self.constants: list[np.ndarray[Any, Any]] = []
-        self.made: list[ArrayFacts] = []
         self.taken: list[_Storage] = []
-        self.views: list[tuple[Tensor, ArrayFacts]] = []
-        self.steps: list[Step] = []
-        self.chosen: list[tuple[Tensor, Tensor]] = []
-        self.equal: list[tuple[prim.PrimExpr, prim.PrimExpr]] = []
-        self.known_rounds: dict[str, tuple[Rounds, ...] | None] = {}
-
-    def read(self, name: str) -> EntryPlan:
-        body = self.function.body
-        self.take([param.struct_info for param in self.function.params])
-        returned = self.returned(self.sequence(body))
-        self.require_separate(returned)
-        plan = EntryPlan(
-            name, self.params, tuple(self.given), tuple(self.constants), tuple(self.made),
-            tuple(self.views), tuple(self.equal),
-            tuple([self.facts(one) for one, _ in self.chosen]), tuple(self.steps), returned,
-        )  # fmt: skip
-        if not plan.calls or (len(plan.calls) > 1 and writes_arguments(plan)):
-            raise _Unplanned
-        for call in plan.calls:
-            _require_fitting(plan, call)
-        return plan
 
     def sequence(self, body: relax.Expr) -> Any:
         """The meaning of bindings and the value after them."""
         if not isinstance(body, relax.SeqExpr):
-            raise _Unplanned
+            raise Unplanned
         for block in body.blocks:
             for binding in block.bindings:
-                if not isinstance(binding, relax.VarBinding):
-                    raise _Unplanned
-                self.values[binding.var] = self.value(binding.value)
+                value = self.values[binding.var] = self.value(binding.value)
+                if isinstance(binding, relax.MatchCast):
+                    self.fit([(value, binding.struct_info)])
         return self.value(body.body)
 
+    # ------------------------------------------------------------ parameters
+
     def take(self, infos: Sequence[StructInfo | None]) -> None:
-        """Note what the function demands of its arguments."""
-        self.given.clear()
+        """Note what the entry demands of its arguments."""
+        self.draft.given.clear()
         self.params = tuple(map(self.param, infos))
         self.values = dict(zip(self.function.params, map(_value_of, self.params), strict=True))
 
@@ -171,27 +162,80 @@ class _PlanReader:
         """The parameter for a demand; numbers are of dtypes that Python has."""
         match info:
             case TensorStructInfo():
-                self.given.append(_array_facts(info))
-                return Given(len(self.given) - 1)
+                facts = _array_facts(info)
+                self.known.update(facts.shape)
+                self.draft.given.append(facts)
+                return Given(len(self.draft.given) - 1)
             case TupleStructInfo(fields):
                 return tuple(map(self.param, fields))
-            case ShapeStructInfo(values=dims, ndim=ndim) if ndim >= 0:
-                return ShapeValue(
-                    tuple([_unknown("int64") for _ in range(ndim)] if dims is None else dims)
-                )
-            case PrimStructInfo(dtype=dtype, value=None) if dtype in _PYTHON_NUMBERS:
+            case ShapeStructInfo(values=None, ndim=ndim) if ndim >= 0:
+                return ShapeValue(tuple([_unknown("int64") for _ in range(ndim)]))
+            case ShapeStructInfo(values=tuple(dims)):
+                self.known.update(dims)
+                return ShapeValue(dims)
+            case PrimStructInfo(dtype=dtype, value=None) if dtype in PYTHON_NUMBERS:
                 return Scalar(_unknown(dtype), is_size=False)
             case PrimStructInfo(dtype=dtype, value=value) if value is not None and dtype == "int64":
+                self.known.add(value)
                 return Scalar(value, is_size=isinstance(value, prim.Var))
-        raise _Unplanned
+        raise Unplanned
 
-    def require_separate(self, returned: Returned) -> None:
-        """Leave functions alone that return a view and what it is of: one of them may be a copy."""
-        leaves = set(leaves_of(returned))
-        views = [leaf for leaf in leaves if isinstance(leaf, View)]
-        roots = [self.views[view.index][0] for view in views]
-        if any(root in leaves or roots.count(root) > 1 for root in roots):
-            raise _Unplanned
+    def fit(self, pairs: Sequence[tuple[Any, StructInfo | None]]) -> None:
+        """Have values be what is demanded of them, which binds variables that are new.
+
+        As when the program runs, all variables are bound before any size is compared.
+        """
+        later: list[tuple[prim.PrimExpr, prim.PrimExpr]] = []
+        for value, info in pairs:
+            self.bind(value, info, later)
+        for demand, size in later:
+            self.draft.require_equal(self.own(demand), size)
+
+    def bind(
+        self, value: Any, info: StructInfo | None, later: list[tuple[prim.PrimExpr, prim.PrimExpr]]
+    ) -> None:
+        """Take the values of variables out of a value; `later` are sizes to be compared."""
+        match info:
+            case TensorStructInfo() if isinstance(value, TENSORS):
+                facts, wanted = self.draft.facts(value), _array_facts(info)
+                if facts.dtype != wanted.dtype:
+                    raise Unplanned
+                self.bind_sizes(facts.shape, wanted.shape, later)
+            case ShapeStructInfo(values=dims, ndim=ndim) if isinstance(value, tuple):
+                if dims is not None:
+                    self.bind_sizes(value, dims, later)
+                elif ndim not in (-1, len(value)):
+                    raise Unplanned
+            case TupleStructInfo(fields) if isinstance(value, list) and len(value) == len(fields):
+                for one, part in zip(value, fields, strict=True):
+                    self.bind(one, part, later)
+            case PrimStructInfo(dtype=dtype, value=None) if isinstance(value, Number):
+                if value.value.dtype != dtype:
+                    raise Unplanned
+            case _:
+                raise Unplanned
+
+    def bind_sizes(
+        self, sizes: Sequence[prim.PrimExpr], demands: Sequence[prim.PrimExpr],
+        later: list[tuple[prim.PrimExpr, prim.PrimExpr]],
+    ) -> None:  # fmt: skip
+        if len(sizes) != len(demands):
+            raise Unplanned
+        for size, demand in zip(sizes, demands, strict=True):
+            bound = demand in self.known or demand in self.sizes
+            if isinstance(demand, prim.Var) and not bound:
+                self.sizes[demand] = size
+            elif demand is not size:
+                later.append((demand, size))
+
+    def own(self, size: prim.PrimExpr) -> prim.PrimExpr:
+        """An integer in the variables of the entry."""
+        if not self.sizes or isinstance(size, prim.IntImm):
+            return size
+        made: prim.PrimExpr = substitute(size, self.sizes)
+        return made
+
+    # ------------------------------------------------------------ expressions
 
     def value(self, expr: relax.Expr) -> Any:
         """The meaning of an expression: a tensor, a shape, a number, a list of values."""
@@ -199,7 +243,7 @@ class _PlanReader:
             case relax.Var() if expr in self.values:
                 return self.values[expr]
             case relax.Constant(data=data):
-                return self.constant(data)
+                return self.draft.constant(data)
             case relax.Tuple(fields):
                 return [self.value(field) for field in fields]
             case relax.TupleGetItem(tuple_value, index):
@@ -216,121 +260,72 @@ class _PlanReader:
         """The meaning of a shape, a number or a dtype."""
         match expr:
             case relax.ShapeExpr(values):
-                return tuple(values)
+                return tuple(map(self.own, values))
             case relax.PrimValue(value=value) if value.dtype.is_integer:
-                return Number(value)
+                return Number(self.own(value))
             case relax.DataTypeImm():
                 return DataType(expr.value)
-        raise _Unplanned
-
-    def constant(self, data: Any) -> Literal:
-        flags = data.flags
-        if not (data.dtype.isnative and flags.c_contiguous and flags.aligned):
-            raise _Unplanned
-        self.constants.append(data.view(np.ndarray))
-        return Literal(len(self.constants) - 1)
+        raise Unplanned
 
     def call(self, call: relax.Call) -> Any:
+        """The meaning of a call, whose effect is a step."""
         found = check_of(call)
         if found is not None:
             return self.check(*found)
         match call.op:
-            case relax.ExternFunc("vm.builtin.alloc_tensor") if len(call.args) == 2:
-                shape, dtype = map(self.value, call.args)
-                return self.tensor(shape, dtype)
             case relax.ExternFunc("vm.builtin.reshape") | reshape.op:
-                return self.view(*map(self.value, call.args))
+                return self.draft.view(*map(self.value, call.args))
             case compute_prim_value.op:
                 (number,) = self.value(call.args[0])
                 return Number(number)
             case shape_of.op:
-                return self.facts(self.tensor_of(call.args[0])).shape
-            case vm.alloc_storage.op:
-                return self.storage(call.args)
-            case vm.alloc_tensor.op:
-                return self.tensor_in_storage(call.args)
-            case vm.kill_object.op:
-                return ()
-            case relax.GlobalVar() as callee:
-                return self.kernel(callee, call.args)
-        raise _Unplanned
+                tensor = self.value(call.args[0])
+                if isinstance(tensor, TENSORS):
+                    return self.draft.facts(tensor).shape
+            case relax.GlobalVar() as callee if callee in self.source.module:
+                return self.call_of(callee.name_hint, self.source.module[callee], call.args)
+        return self.memory(call)
 
     def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> tuple[()]:
-        """The check of the arguments, which says what they must be, or one that surely holds."""
-        if name == MATCH_CAST and self.holds(self.value(values[0]), info):
+        """A check of a value, or that of the arguments, which says what they must be."""
+        if name in (MATCH_CAST, MATCH_RESULT):
+            self.fit([(self.value(values[0]), info)])
             return ()
         params = self.function.params
         same = len(values) == len(params) and all(
             value is param for value, param in zip(values, params, strict=True)
         )
         if name != MATCH_ARGUMENTS or not same or not isinstance(info, TupleStructInfo):
-            raise _Unplanned
-        if self.values.keys() != set(params):
-            raise _Unplanned
-        self.take(info.fields)
+            raise Unplanned
+        if self.callers:
+            self.fit([(self.value(v), one) for v, one in zip(values, info.fields, strict=True)])
+        elif self.values.keys() == set(params):
+            self.take(info.fields)
+        else:
+            raise Unplanned
         return ()
 
-    def holds(self, tensor: Any, info: StructInfo) -> bool:
-        """True if a tensor has the dtype and shape that are demanded, which binds no variables."""
-        if not isinstance(tensor, _TENSORS):
-            return False
-        facts, wanted = self.facts(tensor), _array_facts(info)
-        sizes = zip(facts.shape, wanted.shape, strict=False)
-        return (
-            facts.dtype == wanted.dtype
-            and len(facts.shape) == len(wanted.shape)
-            and all(prove_equal(size, other) is YES for size, other in sizes)
-        )
+    # ------------------------------------------------------------ memory
 
-    def tensor(self, shape: Any, dtype: Any) -> Made:
-        if not isinstance(shape, tuple) or not isinstance(dtype, DataType) or not dtype.has_numpy:
-            raise _Unplanned
-        self.made.append(ArrayFacts(dtype, shape))
-        return Made(len(self.made) - 1)
-
-    def tensor_of(self, expr: relax.Expr) -> Tensor:
-        """The tensor that an expression is."""
-        found = self.value(expr)
-        if not isinstance(found, _TENSORS):
-            raise _Unplanned
-        return found
-
-    def view(self, tensor: Any, shape: Any) -> View:
-        """A tensor in another shape, which has as many elements."""
-        if not isinstance(tensor, _TENSORS) or not isinstance(shape, tuple):
-            raise _Unplanned
-        facts = self.facts(tensor)
-        root = self.views[tensor.index][0] if isinstance(tensor, View) else tensor
-        made = ArrayFacts(facts.dtype, shape)
-        self.require_equal(_bytes(facts.shape, facts.dtype), _bytes(shape, facts.dtype))
-        self.views.append((root, made))
-        return View(len(self.views) - 1)
-
-    def require_equal(self, one: prim.PrimExpr, other: prim.PrimExpr) -> None:
-        """Have the code test that two integers are equal, where they may be."""
-        match prove_equal(one, other):
-            case proved if proved is NO:
-                raise _Unplanned
-            case proved if proved is not YES:
-                self.equal.append((one, other))
-
-    def facts(self, tensor: Tensor) -> ArrayFacts:
-        match tensor:
-            case Given(index):
-                return self.given[index]
-            case Made(index):
-                return self.made[index]
-            case View(index):
-                return self.views[index][1]
-            case Chosen(index):
-                return self.facts(self.chosen[index][0])
-        return ArrayFacts.of(self.constants[tensor.index])
+    def memory(self, call: relax.Call) -> Any:
+        """A new tensor or storage, or the end of one."""
+        match call.op:
+            case relax.ExternFunc("vm.builtin.alloc_tensor") if len(call.args) == 2:
+                return self.draft.tensor(*map(self.value, call.args))
+            case vm.alloc_storage.op:
+                return self.storage(call.args)
+            case vm.alloc_tensor.op:
+                return self.tensor_in_storage(call.args)
+            case vm.kill_object.op:
+                return ()
+        raise Unplanned
 
     def storage(self, args: Sequence[relax.Expr]) -> _Storage:
+        """A storage on the host."""
         shape, device, dtype = map(self.value, args[:3])
         at_host = isinstance(device, Number) and _is_zero(device.value)
         if not at_host or not isinstance(shape, tuple) or not isinstance(dtype, DataType):
-            raise _Unplanned
+            raise Unplanned
         return _Storage(shape, dtype)
 
     def tensor_in_storage(self, args: Sequence[relax.Expr]) -> Made:
@@ -339,157 +334,76 @@ class _PlanReader:
         storage, begin = self.value(holder), self.value(offset)
         shape, dtype = map(self.value, rest[:2])
         if not isinstance(storage, _Storage) or not isinstance(begin, Number):
-            raise _Unplanned
-        made = self.tensor(shape, dtype)
-        same = prove_equal(_bytes(storage.sizes, storage.dtype), _bytes(shape, dtype))
+            raise Unplanned
+        made = self.draft.tensor(shape, dtype)
+        same = prove_equal(bytes_of(storage.sizes, storage.dtype), bytes_of(shape, dtype))
         if not _is_zero(begin.value) or same is not YES or storage in self.taken:
-            raise _Unplanned
+            raise Unplanned
         self.taken.append(storage)
         return made
 
-    def kernel(self, callee: relax.GlobalVar, args: Sequence[relax.Expr]) -> tuple[()]:
-        function = self.module[callee] if callee in self.module else None  # noqa: SIM401
-        kernel = self.kernels.get(callee.name_hint)
-        if not isinstance(function, tir.PrimFunc) or not isinstance(kernel, Kernel):
-            raise _Unplanned
-        if kernel.calls_out or kernel.returns:
-            raise _Unplanned
-        operands = tuple([self.value(arg) for arg in args])
-        if not all(isinstance(value, (*_TENSORS, Number)) for value in operands):
-            raise _Unplanned
-        filled = filled_params(function, self.module) & kernel.signature.written
-        whole = frozenset(o for i, o in enumerate(operands) if i in filled)
-        self.steps.append(PlannedCall(kernel, operands, whole, self.rounds(callee, function)))
-        return ()
-
-    def rounds(
-        self, callee: relax.GlobalVar, function: tir.PrimFunc
-    ) -> tuple[Rounds, ...] | None:  # fmt: skip
-        """The work of a kernel, which is counted once."""
-        name = callee.name_hint
-        if name not in self.known_rounds:
-            found = rounds_of(function, self.module)
-            self.known_rounds[name] = None if found is None else tuple(found)
-        return self.known_rounds[name]
+    # ------------------------------------------------------------ steps
 
     def choose(self, choice: relax.If) -> Any:
-        """The value of an `if`; where both branches make a tensor of one shape it is one tensor."""
+        """The value of an `if` on a bool, which is a tensor of rank 0 or a number."""
         condition = self.value(choice.cond)
-        is_tensor = isinstance(condition, _TENSORS)
-        facts = self.facts(condition) if is_tensor else None
         is_number = isinstance(condition, Number) and condition.value.dtype.is_bool
-        if not is_number and facts != ArrayFacts(DataType("bool"), ()):
-            raise _Unplanned
-        first = len(self.made)
-        then, one = self.branch(choice.true_branch)
-        second = len(self.made)
-        otherwise, other = self.branch(choice.false_branch)
-        ones, others = list(_tensors_in(one)), list(_tensors_in(other))
-        same: dict[Tensor, Tensor] = {}
-        for a, b in zip(ones, others, strict=False):
-            own = (
-                isinstance(a, Made) and isinstance(b, Made) and first <= a.index < second <= b.index
-            )
-            if own and ones.count(a) == others.count(b) == 1 and self.are_alike(a, b):
-                same[b] = a
-        otherwise = _renamed(otherwise, same)
-        self.views[:] = [(same.get(root, root), facts) for root, facts in self.views]
-        begin = len(self.chosen)
-        value = self.join(one, other, same)
-        pairs = list(enumerate(self.chosen[begin:], begin))
-        branches = (
-            Branch(then, tuple([(Chosen(k), a) for k, (a, _) in pairs])),
-            Branch(otherwise, tuple([(Chosen(k), b) for k, (_, b) in pairs])),
-        )
-        self.steps.append(Choice(condition, branches))
-        return value
+        if not is_number:
+            if not isinstance(condition, TENSORS):
+                raise Unplanned
+            facts = self.draft.facts(condition)
+            if not facts.dtype.is_bool or facts.shape:
+                raise Unplanned
+        then, otherwise = map(self.branch, (choice.true_branch, choice.false_branch))
+        return add_choice(self.draft, condition, then, otherwise)
 
-    def branch(self, body: relax.Expr) -> tuple[tuple[Step, ...], Any]:
+    def branch(self, body: relax.Expr) -> BranchDraft:
         """The steps of a branch and its value."""
-        outer, self.steps = self.steps, []
+        draft, first = self.draft, len(self.draft.made)
+        outer, draft.steps = draft.steps, []
         value = self.sequence(body)
-        steps, self.steps = tuple(self.steps), outer
-        return steps, value
+        steps, draft.steps = tuple(draft.steps), outer
+        return BranchDraft(steps, value, range(first, len(draft.made)))
 
-    def join(self, one: Any, other: Any, same: Mapping[Tensor, Tensor]) -> Any:
-        """The value that is one or another; `same` are tensors for which others stand."""
-        match one, other:
-            case list(), list() if len(one) == len(other):
-                return [self.join(a, b, same) for a, b in zip(one, other, strict=True)]
-            case tuple(), tuple() if _are_equal(one, other):
-                return one
-            case Number(a), Number(b) if a is b or (a.dtype == b.dtype and _are_equal([a], [b])):
-                return one
-        if not isinstance(one, _TENSORS) or not isinstance(other, _TENSORS):
-            raise _Unplanned
-        other = same.get(other, other)
-        if one == other:
-            return one
-        if not self.are_alike(one, other):
-            raise _Unplanned
-        self.chosen.append((one, other))
-        return Chosen(len(self.chosen) - 1)
+    def call_of(self, name: str, callee: object, args: Sequence[relax.Expr]) -> Any:
+        """The meaning of a call of a function of the module."""
+        values = [self.value(arg) for arg in args]
+        match callee:
+            case tir.PrimFunc():
+                return self.kernel(name, callee, values)
+            case relax.Function() if len(values) == len(callee.params):
+                return self.inside(callee, values)
+        raise Unplanned
 
-    def are_alike(self, one: Tensor, other: Tensor) -> bool:
-        """True if two tensors certainly have one dtype and shape."""
-        a, b = self.facts(one), self.facts(other)
-        return a.dtype == b.dtype and _are_equal(a.shape, b.shape)
+    def inside(self, callee: relax.Function, values: Sequence[Any]) -> Any:
+        """The value of a call of a function, whose steps are part of this plan."""
+        callers = (*self.callers, self.function)
+        if callee in callers or captured_count(callee) or len(self.read) >= _MOST_FUNCTIONS:
+            raise Unplanned
+        self.read.append(callee)
+        reader = _FunctionReader(callee, self.source, self.draft, self.read, callers)
+        reader.values = dict(zip(callee.params, values, strict=True))
+        infos = [param.struct_info for param in callee.params]
+        reader.fit(list(zip(values, infos, strict=True)))
+        return reader.sequence(callee.body)
 
-    def is_object(self, tensor: Tensor, *kinds: type) -> bool:
-        """True if a tensor is of some kinds, and a chosen one is an argument or was made here."""
-        if isinstance(tensor, Chosen):
-            ways = self.chosen[tensor.index]
-            return Chosen in kinds and all(self.is_object(t, Given, Made, Chosen) for t in ways)
-        return isinstance(tensor, kinds)
-
-    def returned(self, value: Any) -> Returned:
-        match value:
-            case list():
-                return tuple(map(self.returned, value))
-            case tuple():
-                return ShapeValue(value)
-            case Number(number) if number.dtype in _PYTHON_NUMBERS:
-                return value
-            case View(index) if self.is_object(self.views[index][0], Made, Chosen):
-                return value
-            case Given() | Made() | Chosen() if self.is_object(value, Given, Made, Chosen):
-                return value
-        raise _Unplanned
-
-
-def _tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors in a value, one as often as it is there."""
-    if isinstance(value, list):
-        for field in value:
-            yield from _tensors_in(field)
-    elif isinstance(value, _TENSORS):
-        yield value
-
-
-def _renamed(steps: Sequence[Step], same: Mapping[Tensor, Tensor]) -> tuple[Step, ...]:
-    """Steps with other tensors in the place of some."""
-
-    def new(thing: Any) -> Any:
-        return same.get(thing, thing)
-
-    found = list[Step]()
-    for step in steps if same else ():
-        if isinstance(step, PlannedCall):
-            operands, filled = tuple(map(new, step.operands)), frozenset(map(new, step.filled))
-            found.append(PlannedCall(step.kernel, operands, filled, step.rounds))
-            continue
-        ways = [
-            Branch(_renamed(way.steps, same), tuple([(j, new(leaf)) for j, leaf in way.results]))
-            for way in step.branches
-        ]
-        found.append(Choice(new(step.condition), (ways[0], ways[1])))
-    return tuple(found) if same else tuple(steps)
-
-
-def _are_equal(sizes: Sequence[prim.PrimExpr], others: Sequence[prim.PrimExpr]) -> bool:
-    """True if integers are certainly equal, one by one."""
-    pairs = zip(sizes, others, strict=False)
-    return len(sizes) == len(others) and all(prove_equal(a, b) is YES for a, b in pairs)
+    def kernel(self, name: str, function: tir.PrimFunc, values: Sequence[Any]) -> tuple[()]:
+        """The call of a kernel."""
+        kernel = self.source.kernels.get(name)
+        if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
+            raise Unplanned
+        if self.callers:
+            self.source.calls_left -= 1
+            if self.source.calls_left < 0:
+                raise Unplanned
+        operands = tuple(values)
+        if not all(isinstance(value, (*TENSORS, Number)) for value in operands):
+            raise Unplanned
+        filled = filled_params(function, self.source.module) & kernel.signature.written
+        whole = frozenset(o for i, o in enumerate(operands) if i in filled)
+        rounds = self.source.rounds(name, function)
+        self.draft.steps.append(PlannedCall(kernel, operands, whole, rounds))
+        return ()
 
 
 def _unknown(dtype: str) -> prim.Var:
@@ -512,43 +426,10 @@ def _value_of(param: Param) -> Any:
 def _array_facts(info: StructInfo | None) -> ArrayFacts:
     """The demand on a tensor: to be on the host, of known dtype and shape."""
     if not isinstance(info, TensorStructInfo) or info.dims is None or not info.dtype.has_numpy:
-        raise _Unplanned
+        raise Unplanned
     if info.vdevice is not None and info.vdevice.vdevice_id != 0:
-        raise _Unplanned
+        raise Unplanned
     return ArrayFacts(info.dtype, tuple(info.dims))
-
-
-def _require_fitting(plan: EntryPlan, call: PlannedCall) -> None:
-    """Leave kernels alone that take their arguments in another way, or that never fit."""
-    signature = call.kernel.signature
-    if len(call.operands) != len(signature.params):
-        raise _Unplanned
-    for i, (param, operand) in enumerate(zip(signature.params, call.operands, strict=True)):
-        match param, operand:
-            case ScalarParam(var=var), Number(value) if _is_passed(value.dtype, var.dtype):
-                continue
-            case BufferParam(buffer=buffer), Given() | Made() | Literal() | View() | Chosen():
-                facts = plan.facts(operand)
-                fits = facts.dtype == buffer.dtype and len(facts.shape) == buffer.ndim
-                root = plan.root(operand)
-                written = i in signature.written and isinstance(root, (Literal, Chosen))
-                if fits and not buffer.strides and not written:
-                    continue
-        raise _Unplanned
-
-
-def _is_passed(given: DataType, wanted: DataType) -> bool:
-    """True if a number is handed to a parameter of a kernel as it is."""
-    if given == "float64":
-        return wanted in ("float32", "float64")
-    return wanted.is_bool if given.is_bool else wanted.is_integer
-
-
-def _bytes(sizes: Sequence[prim.PrimExpr], dtype: DataType) -> prim.PrimExpr:
-    product: prim.PrimExpr = prim.IntImm.make(prim.INT64, dtype.itemsize)
-    for size in sizes:
-        product = product * size
-    return product
 
 
 def _is_zero(value: prim.PrimExpr) -> bool:

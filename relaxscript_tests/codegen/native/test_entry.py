@@ -46,6 +46,12 @@ def call(name: str, *args: str) -> str:
     return f"R.call_tir(Model.{name}, ({', '.join(args)},), out_sinfo={T})"
 
 
+def reshaped(value: str, shape: str) -> str:
+    info = f'R.Tensor(({shape}), "float32")'
+    given = f'"vm.builtin.reshape", {value}, R.shape([{shape}]), sinfo_args={info}'
+    return f"z: {info} = R.call_pure_packed({given})"
+
+
 BODIES = {
     "a kernel in each branch": f"""
 if c:
@@ -163,6 +169,15 @@ else:
 z = {call("scale", "y[1][0]")}
 return (z, y)
 """,
+    "a view of one tensor or another": f"""
+a = {call("scale", "x")}
+if c:
+    y = a
+else:
+    y = {call("corner", "x")}
+{reshaped("y", "n, 4")}
+return {call("scale", "z")}
+""",
     "a result that nobody uses": f"""
 if c:
     y = {call("scale", "x")}
@@ -243,6 +258,23 @@ def test_branches_leak_nothing(vm: Any) -> None:
 
 
 LEFT = {
+    "a view beside a tensor that may be what it is of": f"""
+a = {call("scale", "x")}
+if c:
+    y = a
+else:
+    y = {call("corner", "x")}
+{reshaped("a", "4, n")}
+return (y, z)
+""",
+    "a view of what may be an argument": f"""
+if c:
+    y = {call("scale", "x")}
+else:
+    y = x
+{reshaped("y", "4, n")}
+return z
+""",
     "shapes that differ": f"""
 if c:
     a = {call("scale", "x")}

@@ -12,7 +12,7 @@ import pytest
 import relaxscript as rx
 from relaxscript.codegen.native.entry import MOST_ON_STACK
 from relaxscript.codegen.native.plan import Given, Made, PlannedCall
-from relaxscript.codegen.native.plan_reader import entry_plan
+from relaxscript.codegen.native.plan_reader import ModuleKernels, entry_plan
 from relaxscript.relax import get_pipeline
 from relaxscript.script import from_source
 from relaxscript_tests import examples
@@ -144,16 +144,150 @@ def test_views_are_of_the_elements_of_what_they_are_views_of(rows: int) -> None:
     assert view.flags.writeable
 
 
+CHECKED = """
+@I.ir_module
+class Model:
+    @R.function
+    def main(
+        x: R.Tensor(("n", 4), "float32"), t: R.Tensor(("k", "j"), "float32"), s: R.Shape(ndim=2)
+    ):
+        n = T.int64()
+        m = T.int64()
+        l = T.int64()
+        y = R.exp(x)
+        v = R.match_cast(t, R.Tensor((m, m * 2), "float32"))
+        w = R.match_cast(s, R.Shape([n, l]))
+        z = R.add(v, R.const(1.0, "float32"))
+        return (R.exp(z), y, R.shape([m + 1, l]))
+
+    @R.function
+    def result(
+        x: R.Tensor(("n", 4), "float32"), t: R.Tensor(("k", 4), "float32")
+    ) -> R.Tensor(("k", 4), "float32"):
+        return R.exp(x)
+"""
+
+
+def test_checks_of_values_are_made_and_fail_as_in_the_machine() -> None:
+    with pytest.warns(match="checked when"):
+        vm = rx.jit(from_source(CHECKED))
+    assert is_native(vm.main)
+    assert is_native(vm.result)
+    x = np.ones((3, 4), "float32")
+    for m, j in ((2, 4), (2, 5), (0, 0), (3, 6), (4, 2)):
+        for shape in ((3, 7), (2, 7), (3, 0), (3,)):
+            args = x, np.ones((m, j), "float32"), shape
+            assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+    for rows in (3, 2):
+        args = x, np.ones((rows, 4), "float32")
+        assert outcome(vm.result, args) == outcome(vm.result.__self__, args)
+
+
+CALLED = """
+@I.ir_module
+class Model:
+    @R.function
+    def main(
+        x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool"), w: R.Tensor((4,), "float32")
+    ):
+        n = T.int64()
+        a = Model.twice(x, (w, R.shape([n])))
+        if c:
+            b = Model.layer(a[0], w)
+        else:
+            b = Model.layer(x, w)
+        return (b, a)
+
+    @R.function(private=True)
+    def twice(
+        t: R.Tensor(("rows", "cols"), "float32"),
+        u: R.Tuple(R.Tensor(("cols",), "float32"), R.Shape(["rows"])),
+    ):
+        rows = T.int64()
+        cols = T.int64()
+        y = Model.layer(t, u[0])
+        return (Model.layer(y, u[0]), R.shape([rows, cols + 1]))
+
+    @R.function
+    def layer(t: R.Tensor(("m", "k"), "float32"), w: R.Tensor(("k",), "float32")):
+        y = R.multiply(R.exp(t), w)
+        return R.nn.softmax(y)
+
+    @R.function
+    def down(k: R.Tensor((), "int64"), x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        if k > R.const(0, "int64"):
+            y: R.Tensor((4,), "float32") = Model.down(k - R.const(1, "int64"), R.exp(x))
+        else:
+            y: R.Tensor((4,), "float32") = x
+        return y
+"""
+
+
+def test_functions_that_are_called_are_part_of_the_call() -> None:
+    vm = rx.jit(from_source(CALLED))
+    assert [is_native(vm[name]) for name in ("main", "layer", "down")] == [True, True, False]
+    for rows in (0, 1, 3, 1000):
+        for c in (True, False):
+            args = np.ones((rows, 4), "float32"), np.array(c), np.arange(4, dtype="float32")
+            assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+    assert np.allclose(vm.down(np.array(2), np.zeros(4, "float32")), np.exp(np.exp(0.0)), rtol=1e-5)
+
+
+def test_a_function_that_is_called_fails_as_in_the_machine() -> None:
+    text = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def pick(x: T.Buffer(("n", 4), "float32"), y: T.Buffer((), "float32")):
+        n = T.int64()
+        y[()] = x[2, 0]
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), t: R.Tensor(("k", 4), "float32")):
+        y = R.exp(x)
+        return Model.inner(y, t)
+
+    @R.function(private=True)
+    def inner(x: R.Tensor(("m", 4), "float32"), t: R.Tensor(("m", 4), "float32")):
+        y = R.call_tir(Model.pick, (R.add(x, t),), out_sinfo=R.Tensor((), "float32"))
+        return y
+"""
+    with pytest.warns(match="checked when"):
+        vm = rx.jit(from_source(text))
+    assert is_native(vm.main)
+    for rows, others in ((3, 3), (2, 2), (3, 2), (2, 3), (0, 0)):
+        args = np.ones((rows, 4), "float32"), np.ones((others, 4), "float32")
+        assert outcome(vm.main, args) == outcome(vm.main.__self__, args)
+
+
+def test_many_functions_that_call_each_other_are_not_all_written_out() -> None:
+    depth = 40
+    rows = [
+        f"""
+    @R.function
+    def f{i}(x: R.Tensor((4,), "float32")):
+        y = R.exp(x)
+        return {f"Model.f{i + 1}(y)" if i < depth else "y"}
+"""
+        for i in range(depth + 1)
+    ]
+    vm = rx.jit(from_source("@I.ir_module\nclass Model:\n" + "".join(rows)))
+    assert not is_native(vm.f0)
+    assert is_native(vm.f20)
+    x = np.full(4, -1000, "float32")
+    for name in ("f0", "f20", "f40"):
+        assert outcome(vm[name], (x,)) == outcome(getattr(vm[name], "__self__", vm[name]), (x,))
+
+
 LEFT = {
     "a packed function": (f"""
 y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 z = R.call_packed("no.such", y, sinfo_args={TENSOR})
 return z
 """, {"head": "@R.function(pure=False)"}),
-    "a check of another value": (f"""
-m = T.int64()
+    "a check of what is known too little of": (f"""
 y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
-z = R.match_cast(y, R.Tensor((m, 4), "float32"))
+z = R.match_cast(y, R.Tensor("float32", ndim=2))
 return z
 """, {}),
     "an operator by its meaning": (f"""
@@ -206,7 +340,7 @@ def test_a_plan_says_what_is_called_on_what(pipeline: str) -> None:
     module = from_source(script(CALLS["two kernels"]))
     lowered = get_pipeline(pipeline)(module)
     kernels = rx.build(module).entries["main"].call.kernels
-    plan = entry_plan("main", lowered["main"], lowered, {"scale": kernels[0]})
+    plan = entry_plan("main", lowered["main"], ModuleKernels(lowered, {"scale": kernels[0]}))
     assert plan is not None
     first, second = plan.calls
     assert isinstance(first, PlannedCall)
