@@ -328,14 +328,14 @@ class Dispatcher:
         except Exception as error:
             raise add_context(error_of_callee(error, code, pc), code, pc, frames) from error
 
-    def fail(self, index: int, failure: BaseException) -> None:
-        """Raise what a call of function `index` raises where its kernel does.
+    def fail(self, index: int, failure: BaseException, place: int = 0) -> None:
+        """Raise what a call of function `index` raises where its kernel number `place` does.
 
-        It is the only call of this function that can fail.
+        It has no branches: its kernels are called in the order of its instructions.
         """
         code = self._code(index)
         own = range(code.function.start_instr, code.function.end_instr)
-        pc = next(pc for pc in own if code.callee(pc) in self.executable.externals)
+        pc = [pc for pc in own if code.callee(pc) in self.executable.externals][place]
         try:
             raise failure
         except InternalError:

@@ -38,6 +38,7 @@ def add_choice(
         Branch(_renamed(otherwise.steps, same), tuple([(Chosen(k), b) for k, (_, b) in pairs])),
     )
     draft.steps.append(Choice(condition, branches))
+    draft.is_straight = False
     return value
 
 

@@ -212,12 +212,15 @@ _new_block = BLOCKS.new
 _new_tuple = tuple.__new__
 
 
-def _raise_failure(closure: VMClosure, status: int, address: int) -> None:
-    """Raise what the machine raises where the kernel of a function ends with a status."""
+def _raise_failure(closure: VMClosure, status: int, place: int, address: int) -> None:
+    """Raise what the machine raises where a kernel of a function ends with a status.
+
+    Only one is explained here before or at which arguments were written into: so there are no
+    branches, and the kernels are those of the function's own calls.
+    """
     words = list((ctypes.c_int64 * DETAILS).from_address(address))
     entry: NativeEntry = closure.native.entry
-    (kernel,) = entry.call.kernels  # only one that writes into arguments is explained here
-    closure.vm.fail(closure.index, kernel.failure(status, words))
+    closure.vm.fail(closure.index, entry.call.kernels[place].failure(status, words), place)
 
 
 def _documentation(name: str, params: tuple[str, ...]) -> str:

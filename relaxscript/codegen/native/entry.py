@@ -88,13 +88,13 @@ class _EntryWriter(EntryContext):
     def __init__(self, plan: EntryPlan, symbol: str, sites: FailureSites) -> None:
         super().__init__(plan, symbol, sites)
         self.sizes: list[Value] = []  # of the results, in bytes
-        self.in_place = writes_arguments(plan)
         self.stack: list[_Room] = []
         self.chosen = chosen_tensors(plan, plan.steps)
         # What kernels are given and how long they take, by the numbers of calls; those done by now.
         self.passed: list[list[Tensor | Value]] = []
         self.efforts: list[float | Value] = []
         self.called = 0
+        self.has_written = False  # into arguments
 
     # ------------------------------------------------------------ the whole
 
@@ -118,7 +118,10 @@ class _EntryWriter(EntryContext):
             )
         self.results_fit(plan.returned)
         self.settle()
-        self.run(plan.steps, {plan.root(leaf) for leaf in leaves_of(plan.returned)})
+        kept = {plan.root(leaf) for leaf in leaves_of(plan.returned)}
+        if writes_arguments(plan):
+            self.make_all(kept)
+        self.run(plan.steps, kept)
         return_results(self)
         return self.text()
 
@@ -148,6 +151,16 @@ class _EntryWriter(EntryContext):
             if isinstance(step, Choice):
                 ending |= {j for j, _ in step.branches[0].results if j not in last}
             self.let_go_of(ending - kept - before)
+
+    def make_all(self, kept: Set[Tensor]) -> None:
+        """Memory for all tensors, ahead of steps that cannot be done again where it is lacking.
+
+        It is held to the end.
+        """
+        for step in self.plan.steps:
+            for tensor in sorted(uses_of(self.plan, step), key=_number):
+                if isinstance(tensor, Made) and tensor not in self.data:
+                    self.make(tensor, kept, step)
 
     def make(self, tensor: Made, kept: Set[Tensor], step: Step) -> None:
         """Memory for a tensor, which a step is the first to use."""
@@ -296,6 +309,7 @@ class _EntryWriter(EntryContext):
         asm, root, place = self.asm, self.plan.root, self.called
         passed = self.passed[place]
         self.called += 1
+        self.has_written = self.has_written or writes_arguments(self.plan, [call])
         given = [p if isinstance(p, Value) else self.data[root(p)] for p in passed]
         operands = [Value("ptr", "%details"), *given]
         name = f"{self.symbol}.kernel.{place}"
@@ -367,10 +381,10 @@ class _EntryWriter(EntryContext):
         asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
         asm.begin(failed)
         self.drop()
-        if self.in_place:
-            self.declare("relaxscript_failed", "ptr", "ptr, i32, ptr")
-            call = f"call ptr @relaxscript_failed(ptr %self, {status}, ptr %details)"
-            asm.do(f"ret {asm.value('ptr', call)}")
+        if self.has_written:
+            place = Value("i32", str(self.called - 1))
+            given = Value("ptr", "%self"), status, place, Value("ptr", "%details")
+            asm.do(f"ret {self.call('relaxscript_failed', 'ptr', *given)}")
         else:
             asm.jump("slow")
         asm.begin(ahead)

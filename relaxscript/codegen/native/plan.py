@@ -251,12 +251,13 @@ def leaves_of(returned: Any) -> Iterator[Given | Made | View | Chosen]:
         yield returned
 
 
-def writes_arguments(plan: EntryPlan) -> bool:
-    """True if a kernel writes into arguments of the function: it must not run twice then."""
-    return any(isinstance(written, Given) for written in written_tensors(plan))
+def writes_arguments(plan: EntryPlan, calls: Iterable[PlannedCall] | None = None) -> bool:
+    """True if some calls, or any, write into arguments: these must not run twice then."""
+    return any(isinstance(written, Given) for written in written_tensors(plan, calls))
 
 
-def written_tensors(plan: EntryPlan) -> set[Tensor]:
-    """The tensors into which kernels write, none of them a view."""
-    written = [operand for call in plan.calls for operand in call.written]
+def written_tensors(plan: EntryPlan, calls: Iterable[PlannedCall] | None = None) -> set[Tensor]:
+    """The tensors into which some calls write, or any, none of them a view."""
+    chosen = plan.calls if calls is None else calls
+    written = [operand for call in chosen for operand in call.written]
     return {plan.root(operand) for operand in written if not isinstance(operand, Number)}

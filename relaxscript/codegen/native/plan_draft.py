@@ -58,6 +58,7 @@ class PlanDraft:
     chosen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     equal: list[tuple[prim.PrimExpr, prim.PrimExpr]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    is_straight: bool = True  # all calls are the function's own, one after the other
 
     def plan(self, name: str, params: tuple[Param, ...], value: Any) -> EntryPlan:
         """The plan of a function that returns a value. Raises `Unplanned` where there is none."""
@@ -68,7 +69,8 @@ class PlanDraft:
             name, params, tuple(self.given), tuple(self.constants), tuple(self.made),
             tuple(self.views), tuple(self.equal), chosen, tuple(self.steps), returned,
         )  # fmt: skip
-        if not plan.calls or (len(plan.calls) > 1 and writes_arguments(plan)):
+        # What fails after it wrote into arguments is told by the number of the call.
+        if not plan.calls or (writes_arguments(plan) and not self.is_straight):
             raise Unplanned
         for call in plan.calls:
             require_fitting(plan, call)

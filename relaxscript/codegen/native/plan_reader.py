@@ -381,6 +381,7 @@ class _FunctionReader:
         if callee in callers or captured_count(callee) or len(self.read) >= _MOST_FUNCTIONS:
             raise Unplanned
         self.read.append(callee)
+        self.draft.is_straight = False
         reader = _FunctionReader(callee, self.source, self.draft, self.read, callers)
         reader.values = dict(zip(callee.params, values, strict=True))
         infos = [param.struct_info for param in callee.params]

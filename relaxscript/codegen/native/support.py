@@ -1,7 +1,8 @@
 """The code that all native entries share, compiled once in a process.
 
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
-    ptr relaxscript_failed(ptr self, i32 status, ptr details)           raises what a kernel says
+    ptr relaxscript_failed(ptr self, i32 status, i32 place, ptr details)    raises what call number
+                                                              `place` of a kernel says
     ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
     ptr relaxscript_view(ptr dtype, i32 ndim, ptr dims, ptr data, ptr base)      a view of `base`
     i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
@@ -37,7 +38,7 @@ SHARED_FUNCTIONS = (
 
 _CALLS = """\
 @relaxscript.raise_failure = external global i8
-@form = private constant [4 x i8] c"OiL\\00"
+@form = private constant [5 x i8] c"OiiL\\00"
 declare ptr @PyDict_New()
 declare i32 @PyDict_SetItem(ptr, ptr, ptr)
 declare ptr @PyObject_Call(ptr, ptr, ptr)
@@ -109,10 +110,10 @@ failed:
   ret ptr null
 }
 
-define ptr @relaxscript_failed(ptr %self, i32 %status, ptr %details) nounwind {
+define ptr @relaxscript_failed(ptr %self, i32 %status, i32 %place, ptr %details) nounwind {
   %address = ptrtoint ptr %details to i64
   %result = call ptr (ptr, ptr, ...) @PyObject_CallFunction(ptr @relaxscript.raise_failure,
-    ptr @form, ptr %self, i32 %status, i64 %address)
+    ptr @form, ptr %self, i32 %status, i32 %place, i64 %address)
   ret ptr %result
 }
 """

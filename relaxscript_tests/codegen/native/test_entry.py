@@ -308,3 +308,110 @@ def test_branches_that_are_not_alike_are_left_to_the_machine(body: str) -> None:
     assert not is_native(vm.main)
     x = np.ones((3, 4), "float32")
     assert vm.main(np.array(True), x, True) is not None
+
+
+IN_PLACE = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def bump(x: T.Buffer(("n", 4), "float32"), w: T.Buffer((4,), "float32")):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            x[i, j] = x[i, j] + w[j]
+
+    @T.prim_func
+    def third(x: T.Buffer(("n", 4), "float32"), w: T.Buffer((4,), "float32")):
+        n = T.int64()
+        w[0] = T.float32(9)
+        w[1] = x[2, 0]
+
+    @T.prim_func
+    def second(x: T.Buffer(("n", 4), "float32"), y: T.Buffer((4,), "float32")):
+        n = T.int64()
+        for j in range(4):
+            y[j] = x[1, j]
+
+    @R.function
+    def several(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4,), "float32")):
+        n = T.int64()
+        a = R.call_tir(Model.second, (x,), out_sinfo=R.Tensor((4,), "float32"))
+        y = R.call_tir_inplace(
+            Model.bump, (x, a), out_sinfo=R.Tensor((n, 4), "float32"), inplace_indices=[0])
+        b = R.call_tir_inplace(
+            Model.third, (y, w), out_sinfo=R.Tensor((4,), "float32"), inplace_indices=[1])
+        z = R.call_tir_inplace(
+            Model.bump, (y, b), out_sinfo=R.Tensor((n, 4), "float32"), inplace_indices=[0])
+        return (R.exp(z), z, b)
+
+    @R.function
+    def own(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4,), "float32")):
+        n = T.int64()
+        a = R.exp(x)
+        y = R.call_tir_inplace(
+            Model.bump, (a, w), out_sinfo=R.Tensor((n, 4), "float32"), inplace_indices=[0])
+        return R.exp(y)
+
+    @R.function
+    def chosen(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4,), "float32"), c: R.Prim("bool")):
+        n = T.int64()
+        if c:
+            y = R.call_tir_inplace(
+                Model.bump, (x, w), out_sinfo=R.Tensor((n, 4), "float32"), inplace_indices=[0])
+        else:
+            y = x
+        return y
+
+    @R.function
+    def called(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4,), "float32")):
+        return Model.several(x, w)
+"""
+
+
+def test_kernels_that_write_into_arguments_run_once_and_fail_as_in_the_machine() -> None:
+    vm = model(IN_PLACE)
+    assert [is_native(vm[name]) for name in ("several", "own")] == [True, True]
+    # What fails is told by the place of a kernel among those of a function without branches.
+    assert [is_native(vm[name]) for name in ("chosen", "called")] == [False, False]
+    for name in ("several", "own"):
+        for rows in (0, 1, 2, 3, 500):
+            found = []
+            for function in (vm[name], vm[name].__self__):
+                x, w = np.full((rows, 4), 0.5, "float32"), np.ones(4, "float32")
+                told = outcome(function, (x, w))
+                found.append((told, x.tobytes(), w.tobytes()))
+            assert found[0] == found[1]
+    x, w = np.ones((2, 4), "float32"), np.ones(4, "float32")
+    assert "from `several`" in outcome(vm.several, (x, w))
+    assert (x[0, 0], w[0]) == (2, 9)
+    x, w = np.ones((3, 4), "float32"), np.ones(4, "float32")
+    _, y, v = vm.several(x, w)
+    assert y is x
+    assert v is w
+
+
+def test_memory_that_is_lacking_is_told_before_arguments_are_written_into() -> None:
+    vm = model("""
+@I.ir_module
+class Model:
+    @T.prim_func
+    def bump(x: T.Buffer((4,), "float32")):
+        for i in range(4):
+            x[i] = x[i] + T.float32(1)
+
+    @T.prim_func
+    def grow(x: T.Buffer((4,), "float32"), y: T.Buffer((1 << 60,), "float32")):
+        y[0] = x[0]
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_tir_inplace(
+            Model.bump, (x,), out_sinfo=R.Tensor((4,), "float32"), inplace_indices=[0])
+        return R.call_tir(Model.grow, (y,), out_sinfo=R.Tensor((1 << 60,), "float32"))
+""")
+    assert is_native(vm.main)
+    found = []
+    for function in (vm.main, vm.main.__self__):
+        x = np.ones(4, "float32")
+        found.append((outcome(function, (x,)), x[0]))
+    assert "cannot allocate" in found[0][0]
+    assert found[0] == found[1]
