@@ -2,6 +2,7 @@
 
     i1 relaxscript_take(ptr args, i64 count, ptr names, ptr table, ptr data, ptr sizes)
     i1 relaxscript_int(ptr arg, ptr place)    also ..._float, ..._bool: the value of a scalar
+    ptr relaxscript_prim(ptr arg, ptr dtype)    the scalar in a `Prim` of a dtype, null for others
     i1 relaxscript_shape(ptr arg, i64 rank, ptr sizes)    the sizes of a shape, or of a tuple of int
     ptr relaxscript_fields(ptr arg, i64 count)    the fields of a tuple, null for anything else
 
@@ -13,7 +14,7 @@ array there is one word, a zero, and its own address goes to `data`.
 
 from __future__ import annotations
 
-from .builtin import DATA, DESCR, DIMS, FIELDS, FLAGS, NDIM, TYPE
+from .builtin import DATA, DESCR, DIMS, FIELDS, FLAGS, NDIM, PRIM_DTYPE, PRIM_VALUE, TYPE
 
 __all__ = ["ARGUMENTS_TEXT", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "NO_ARRAY", "TESTS"]
 
@@ -23,7 +24,7 @@ NO_ARRAY = "i64 0"
 # The functions of the text below.
 TESTS = (
     "relaxscript_take", "relaxscript_int", "relaxscript_float", "relaxscript_bool",
-    "relaxscript_fields", "relaxscript_shape",
+    "relaxscript_fields", "relaxscript_shape", "relaxscript_prim",
 )  # fmt: skip
 
 ARGUMENTS_TEXT = f"""\
@@ -134,6 +135,7 @@ no:
 @relaxscript.false = external global i8
 @relaxscript.tuple = external global i8
 @relaxscript.shape = external global i8
+@relaxscript.prim = external global i8
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare double @PyFloat_AsDouble(ptr)
 declare i64 @PyTuple_Size(ptr)
@@ -174,6 +176,23 @@ define i1 @relaxscript_bool(ptr %arg, ptr %place) nounwind {{
   %value = zext i1 %is.true to i64
   store i64 %value, ptr %place
   ret i1 %fits
+}}
+
+define ptr @relaxscript_prim(ptr %arg, ptr %dtype) nounwind {{
+  %type.place = getelementptr i8, ptr %arg, i64 {TYPE}
+  %type = load ptr, ptr %type.place
+  %is.prim = icmp eq ptr %type, @relaxscript.prim
+  br i1 %is.prim, label %read, label %no
+read:
+  %dtype.place = getelementptr i8, ptr %arg, i64 {PRIM_DTYPE}
+  %own = load ptr, ptr %dtype.place
+  %same = icmp eq ptr %own, %dtype
+  %value.place = getelementptr i8, ptr %arg, i64 {PRIM_VALUE}
+  %value = load ptr, ptr %value.place
+  %found = select i1 %same, ptr %value, ptr null
+  ret ptr %found
+no:
+  ret ptr null
 }}
 
 define internal ptr @sized(ptr %arg, i64 %count) nounwind {{

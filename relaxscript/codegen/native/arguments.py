@@ -16,6 +16,7 @@ from .builtin import ALIGNED_COMPACT, WRITEABLE
 from .context import EntryContext
 from .integers import i64
 from .plan import (
+    PYTHON_NUMBERS,
     Given,
     Param,
     Scalar,
@@ -30,10 +31,9 @@ from .plan import (
 __all__ = ["take_arguments"]
 
 # The shared functions that test numbers, and how the values are kept in 64 bits.
-_TESTS = {
-    "int64": ("relaxscript_int", "i64"), "float64": ("relaxscript_float", "double"),
-    "bool": ("relaxscript_bool", "i64"),
-}  # fmt: skip
+_INT, _FLOAT, _BOOL = (
+    ("relaxscript_int", "i64"), ("relaxscript_float", "double"), ("relaxscript_bool", "i64"),
+)  # fmt: skip
 
 
 def take_arguments(cx: EntryContext) -> None:
@@ -141,8 +141,13 @@ class _Taker:
         cx = self.cx
         match param:
             case Scalar(value=value, is_size=is_size):
-                test, type_ = _TESTS[value.dtype]
+                dtype = value.dtype
+                test, type_ = _BOOL if dtype.is_bool else _FLOAT if dtype.is_float else _INT
                 slot = self.new_slot(value)
+                if dtype not in PYTHON_NUMBERS:
+                    held = cx.symbol_value(f"relaxscript.prim_dtype.{dtype}")
+                    thing = cx.call("relaxscript_prim", "ptr", thing, held)
+                    cx.require(cx.asm.compare("icmp ne", thing, Value("ptr", "null")))
                 cx.require(cx.call(test, "i1", thing, self.slot_place(slot)))
                 found = self.bring(value, slot, type_)
                 if is_size:

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from relaxscript.runtime.values import Prim
+
 __all__ = [
     "ALIGNED_COMPACT",
     "DATA",
@@ -28,6 +30,8 @@ __all__ = [
     "FIELDS",
     "FLAGS",
     "NDIM",
+    "PRIM_DTYPE",
+    "PRIM_VALUE",
     "TYPE",
     "WRITEABLE",
     "MethodDef",
@@ -39,6 +43,7 @@ __all__ = [
 
 # The offsets of the fields of an array, and of the type of any object.
 TYPE, DATA, NDIM, DIMS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
+PRIM_DTYPE, PRIM_VALUE = 16, 24  # the slots of a `Prim`
 FIELDS = getattr(
     tuple, "__basicsize__", 0
 )  # where a tuple has its fields, which other versions have elsewhere
@@ -123,6 +128,10 @@ def layout_is_known() -> bool:
     fields = (*probes, fixed)
     found = (ctypes.c_void_p * len(fields)).from_address(id(fields) + FIELDS)
     if list(found) != list(map(id, fields)):
+        return False
+    prim = Prim(1.5, "float32")
+    slots = (ctypes.c_void_p * 2).from_address(id(prim) + PRIM_DTYPE)
+    if list(slots) != [id(prim.dtype), id(prim.value)]:
         return False
     return sys.byteorder == "little" and all(map(_is_as_read, fields))
 

@@ -25,7 +25,7 @@ from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime.dispatch import VMClosure
 from relaxscript.runtime.result_blocks import BLOCKS
-from relaxscript.runtime.values import Shape
+from relaxscript.runtime.values import Prim, Shape
 from relaxscript.semantics.prim_funcs import symbol_of
 
 from .argument_tests import ARGUMENTS_TEXT, TESTS
@@ -37,7 +37,7 @@ from .support import PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
 
-DTYPE = "relaxscript.dtype."
+DTYPE, PRIM_DTYPE = "relaxscript.dtype.", "relaxscript.prim_dtype."
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,11 @@ def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
     found |= {
         name: id(_dtype(name.removeprefix(DTYPE))) for name in named if name.startswith(DTYPE)
     }
+    found |= {
+        name: id(_data_type(name.removeprefix(PRIM_DTYPE)))
+        for name in named
+        if name.startswith(PRIM_DTYPE)
+    }
     if "relaxscript.ndarray" in named:
         found["relaxscript.ndarray"] = id(np.ndarray)
     return found
@@ -174,6 +179,12 @@ def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
 def _dtype(name: str) -> np.dtype[Any]:
     """The one object that numpy has for a dtype, kept for good since code knows where it is."""
     return DataType(name).numpy
+
+
+@functools.cache
+def _data_type(name: str) -> DataType:
+    """The one object for a dtype of ours, kept for good as well."""
+    return DataType(name)
 
 
 @functools.cache
@@ -190,6 +201,7 @@ def _support() -> dict[str, int]:
         "relaxscript.float": id(float),
         "relaxscript.tuple": id(tuple),
         "relaxscript.shape": id(Shape),
+        "relaxscript.prim": id(Prim),
         "relaxscript.new_tuple": id(_new_tuple),
         "relaxscript.memory_error": id(MemoryError),
         "relaxscript.value_error": id(ValueError),

@@ -84,8 +84,8 @@ class Integers:
         return made
 
     def limit(self, value: Value, dtype: DataType) -> None:
-        """Go the slow way for a number that is none of a narrow type."""
-        if dtype.bits < 64:
+        """Go the slow way for an integer that is none of a narrow type."""
+        if dtype.is_integer and dtype.bits < 64:
             low, high = scalar.limits(dtype)
             self.doubt("icmp slt", value, i64(int(low)))
             self.doubt("icmp sgt", value, i64(int(high)))

@@ -23,6 +23,7 @@ from relaxscript.ir import prim
 from .work import Rounds
 
 __all__ = [
+    "PYTHON_NUMBERS",
     "ArrayFacts",
     "Branch",
     "Choice",
@@ -46,6 +47,10 @@ __all__ = [
     "writes_arguments",
     "written_tensors",
 ]
+
+
+# The dtypes of numbers that Python's own scalars stand for; others are in a `Prim`.
+PYTHON_NUMBERS = ("int64", "float64", "bool")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from relaxscript.ir import prim
 from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
 from .plan import (
+    PYTHON_NUMBERS,
     ArrayFacts,
     Chosen,
     EntryPlan,
@@ -34,13 +35,11 @@ from .plan import (
 )
 
 __all__ = [
-    "PYTHON_NUMBERS", "TENSORS", "PlanDraft", "Unplanned", "are_equal", "bytes_of",
+    "TENSORS", "PlanDraft", "Unplanned", "are_equal", "bytes_of",
     "require_fitting",
 ]  # fmt: skip
 
 TENSORS = Given, Made, Literal, View, Chosen
-# The dtypes of numbers that Python's own scalars stand for.
-PYTHON_NUMBERS = ("int64", "float64", "bool")
 
 
 class Unplanned(Exception):
@@ -207,6 +206,6 @@ def require_fitting(plan: EntryPlan, call: PlannedCall) -> None:
 
 def _is_passed(given: DataType, wanted: DataType) -> bool:
     """True if a number is handed to a parameter of a kernel as it is."""
-    if given == "float64":
-        return wanted in ("float32", "float64")
+    if given.is_float:
+        return wanted == given or (given == "float64" and wanted == "float32")
     return wanted.is_bool if given.is_bool else wanted.is_integer

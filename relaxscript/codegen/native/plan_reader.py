@@ -37,9 +37,19 @@ from relaxscript.semantics.fill_sets import filled_params
 from relaxscript.semantics.make_closure import captured_count
 
 from .branches import BranchDraft, add_choice
-from .plan import ArrayFacts, EntryPlan, Given, Made, Number, Param, PlannedCall, Scalar, ShapeValue
-from .plan_draft import (
+from .plan import (
     PYTHON_NUMBERS,
+    ArrayFacts,
+    EntryPlan,
+    Given,
+    Made,
+    Number,
+    Param,
+    PlannedCall,
+    Scalar,
+    ShapeValue,
+)
+from .plan_draft import (
     TENSORS,
     PlanDraft,
     Unplanned,
@@ -159,7 +169,7 @@ class _FunctionReader:
         self.values = dict(zip(self.function.params, map(_value_of, self.params), strict=True))
 
     def param(self, info: StructInfo | None) -> Param:
-        """The parameter for a demand; numbers are of dtypes that Python has."""
+        """The parameter for a demand."""
         match info:
             case TensorStructInfo():
                 facts = _array_facts(info)
@@ -173,7 +183,7 @@ class _FunctionReader:
             case ShapeStructInfo(values=tuple(dims)):
                 self.known.update(dims)
                 return ShapeValue(dims)
-            case PrimStructInfo(dtype=dtype, value=None) if dtype in PYTHON_NUMBERS:
+            case PrimStructInfo(dtype=dtype, value=None) if _is_number(dtype):
                 return Scalar(_unknown(dtype), is_size=False)
             case PrimStructInfo(dtype=dtype, value=value) if value is not None and dtype == "int64":
                 self.known.add(value)
@@ -405,6 +415,11 @@ class _FunctionReader:
         rounds = self.source.rounds(name, function)
         self.draft.steps.append(PlannedCall(kernel, operands, whole, rounds))
         return ()
+
+
+def _is_number(dtype: DataType) -> bool:
+    """True if 64 bits of an integer, or a double, hold a scalar of a dtype."""
+    return dtype in (*PYTHON_NUMBERS, "float32") or (dtype.is_integer and dtype.bits <= 32)
 
 
 def _unknown(dtype: str) -> prim.Var:

@@ -62,6 +62,24 @@ class Model:
         )
         return (f, y, b)
 
+    @T.prim_func
+    def mixed(
+        x: T.Buffer(("n", 4), "float32"), a: T.float32, b: T.int32, c: T.uint8, d: T.float64,
+        e: T.bool, y: T.Buffer(("n", 4), "float32"),
+    ):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            y[i, j] = T.Select(
+                e, x[i, j] * a + T.cast(b, "float32"), T.cast(c, "float32") + T.cast(d, "float32"))
+
+    @R.function
+    def narrow(
+        x: R.Tensor(("n", 4), "float32"), a: R.Prim("float32"), b: R.Prim("int32"),
+        c: R.Prim("uint8"), d: R.Prim("float64"), e: R.Prim("bool"),
+    ):
+        n = T.int64()
+        return R.call_tir(Model.mixed, (x, a, b, c, d, e), out_sinfo=R.Tensor((n, 4), "float32"))
+
     @R.function
     def shapes(s: R.Shape(["m", 3, "n"]), x: R.Tensor(("n", 4), "float32"), t: R.Shape(ndim=2)):
         n = T.int64()
@@ -98,6 +116,7 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "number": (-5, X, 2),
     "known": (X, 3, 4, 7),
     "others": (X, 1.5, True),
+    "narrow": (X, Prim(0.1, "float32"), Prim(-7, "int32"), Prim(200, "uint8"), 1.5, True),
     "shapes": (Shape([2, 3, 3]), X, (0, 5)),
     "scaled": (X, (W, (X, 8))),
     "inside": ((W, Shape([6]), ()), X),
@@ -114,15 +133,15 @@ class Pair(tuple[Any, ...]):
 
 ODD: tuple[Any, ...] = (
     0, 1, 3, -1, 7, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 63) - 1, 1 << 200, Int(3), True,
-    False, 1.0, 1.5, float("nan"), -0.0, float("inf"), None, "x", Prim(3, "int32"), Prim(1.5,
-    "float32"), np.int64(3), np.int32(3), np.float64(1.5), np.float32(1.5), np.bool_(True),
-    np.array(3), np.array(1.5), np.array(True), X, W, X.T, W[::2], W.astype("float64"), (), [],
-    (3,), [3], (3, 4), [3, 4], (2, 3, 3), [2, 3, 3], Shape([3, 4]), Shape([2, 3, 3]), Shape([]),
-    (2, 3, -3), (True, 3, 3), (2, 3, 1 << 63), (np.int64(2), 3, 3), (2, 3, 4), (0, 3, 3), (-1,
-    4), (W, (X, 8)), [W, [X, 8]], (W, (X, True)), (W, (X[:2], 8)), (W, (X, 8), 1), (W, X, 8),
-    Pair((W, (X, 8))), (W, Pair((X, 8))), (W.tolist(), (X, 8)), (W, Shape([6]), ()), (W, [6],
-    []), (W, (-6,), ()), (W, (6,), (6,)), (W, Shape([6])), (None, None), (None, None, None),
-    int, {}, {1: 2},
+    False, 1.0, 1.5, float("nan"), -0.0, float("inf"), None, "x", Prim(3, "int32"), Prim(3,
+    "uint8"), Prim(1.5, "float16"), Prim(3, "uint64"), Prim(1.5, "float32"), np.int64(3),
+    np.int32(3), np.float64(1.5), np.float32(1.5), np.bool_(True), np.array(3), np.array(1.5),
+    np.array(True), X, W, X.T, W[::2], W.astype("float64"), (), [], (3,), [3], (3, 4), [3, 4],
+    (2, 3, 3), [2, 3, 3], Shape([3, 4]), Shape([2, 3, 3]), Shape([]), (2, 3, -3), (True, 3, 3),
+    (2, 3, 1 << 63), (np.int64(2), 3, 3), (2, 3, 4), (0, 3, 3), (-1, 4), (W, (X, 8)), [W, [X,
+    8]], (W, (X, True)), (W, (X[:2], 8)), (W, (X, 8), 1), (W, X, 8), Pair((W, (X, 8))), (W,
+    Pair((X, 8))), (W.tolist(), (X, 8)), (W, Shape([6]), ()), (W, [6], []), (W, (-6,), ()), (W,
+    (6,), (6,)), (W, Shape([6])), (None, None), (None, None, None), int, {}, {1: 2},
 )  # fmt: skip
 
 

@@ -314,10 +314,14 @@ y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 z = R.reshape(x, R.shape([n * 4]))
 return (y, z)
 """, {}),
-    "a scalar of a dtype that Python has not": (f"""
+    "a scalar that is returned in a dtype that Python has not": (f"""
+y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
+return (y, k)
+""", {"params": 'x: R.Tensor(("n", 4), "float32"), k: R.Prim("int32")'}),
+    "a scalar of a float of 16 bits": (f"""
 y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 return y
-""", {"params": 'x: R.Tensor(("n", 4), "float32"), k: R.Prim("int32")'}),
+""", {"params": 'x: R.Tensor(("n", 4), "float32"), k: R.Prim("float16")'}),
     "a shape of unknown rank": (f"""
 y = R.call_tir(Model.scale, (x, {W}), out_sinfo={TENSOR})
 return y
