@@ -67,7 +67,7 @@ class OutlineNative(ModulePass):
     A call of the function is then a call of native code. That has memory for what lies between the
     kernels. Only calls whose sizes are known to fit are taken. Their PrimFuncs are arranged by a
     schedule, call no packed functions and write all of their results. A single call stays. What is
-    bound to a constant between calls is bound ahead of them.
+    bound to a constant or to a field between calls is bound ahead of them.
 
     The order of calls stays, and with it what fails first.
     """
@@ -150,10 +150,13 @@ class _Outliner:
     def _joins(self, binding: Binding, row: _Row) -> bool:
         """True if a binding is part of a row of calls, which it is added to."""
         match binding:
-            case VarBinding(value=Constant()):
-                row.constants.append(binding)
             case VarBinding(var, TupleGetItem(Var() as whole, index)) if whole in row.tuples:
                 row.names[var] = row.tuples[whole][index]
+            case VarBinding(value=TupleGetItem(Var()) | Constant()) if row.calls:
+                # It needs nothing of the row and never fails.
+                row.bindings.append(binding)
+                row.ahead.append(binding)
+                return True
             case VarBinding(var, Call() as value):
                 call = self.calls.match(value)
                 if call is None or not self._takes(call):
@@ -163,6 +166,7 @@ class _Outliner:
             case _:
                 return False
         row.bindings.append(binding)
+        row.own.append(binding)
         return True
 
     def _takes(self, call: TIRCall) -> bool:
@@ -187,7 +191,7 @@ class _Outliner:
         if len(row.calls) < 2:
             yield from row.bindings
             return
-        inside = {id(binding) for binding in row.bindings}
+        inside = set(map(id, row.own))
         wanted = [
             (var, tensor)
             for var, tensor in row.names.items()
@@ -197,7 +201,7 @@ class _Outliner:
         if whole or not wanted or len({tensor for _, tensor in wanted}) < len(wanted):
             yield from row.bindings
             return
-        yield from row.constants
+        yield from row.ahead
         yield from self._call(row, wanted, block)
 
     def _call(
@@ -209,21 +213,19 @@ class _Outliner:
         function, inputs, integers = write_native_function(rows, [tensor for _, tensor in wanted])
         gvar = GlobalVar(self.names.unique(self.wanted))
         self.made[gvar] = function
-        constants = {id(binding) for binding in row.constants}
-        first, *_, last = (b for b in row.bindings if id(b) not in constants)
         args: tuple[Expr, ...] = gvar, Tuple.make(inputs)
         if integers:
             args = (*args, ShapeExpr.make(integers))
-        call = Call.make(call_tir.op, args, None, (out,), span=first.value.span)
+        call = Call.make(call_tir.op, args, None, (out,), span=row.own[0].value.span)
         remember_struct_info(call, out)
         if len(wanted) == 1:
-            yield VarBinding.make(wanted[0][0], call, span=last.span)
+            yield VarBinding.make(wanted[0][0], call, span=row.own[-1].span)
             return
         kind = DataflowVar if isinstance(block, DataflowBlock) else Var
         whole = kind(gvar.name_hint, out)
-        yield VarBinding.make(whole, call, span=first.span)
+        yield VarBinding.make(whole, call, span=row.own[0].span)
         for index, (var, _) in enumerate(wanted):
-            yield VarBinding.make(var, TupleGetItem.make(whole, index), span=first.span)
+            yield VarBinding.make(var, TupleGetItem.make(whole, index), span=row.own[0].span)
 
 
 def _variables_in(value: Expr) -> Iterator[Var]:
@@ -247,12 +249,14 @@ class _Row:
     """Calls that follow each other; the tensors that they make are numbered.
 
     `names` are the variables of tensors, `tuples` those of tuples of them. `given` has for each
-    call its operands: numbers of tensors, or expressions from outside.
+    call its operands: numbers of tensors, or expressions from outside. Of the `bindings`
+    some are its `own`, and those `ahead` may as well be before it.
     """
 
     def __init__(self) -> None:
         self.bindings: list[Binding] = []
-        self.constants: list[Binding] = []
+        self.own: list[Binding] = []
+        self.ahead: list[Binding] = []
         self.calls: list[TIRCall] = []
         self.given: list[list[int | Expr]] = []
         self.results: list[list[int]] = []

@@ -160,6 +160,32 @@ def test_fields_of_a_tuple_of_results_are_tensors_of_the_row():
     np.testing.assert_array_equal(doubled, y * 2)
 
 
+def test_fields_of_a_tuple_from_outside_are_read_before_the_row():
+    row = 'R.Tensor((4,), "float32")'
+    body = f"""
+a = R.call_tir(cls.double, (t[0],), out_sinfo={OPEN})
+b = t[1]
+c = R.call_tir(cls.double, (b,), out_sinfo={OPEN})
+d = t[2]
+return (a, c, d)
+"""
+    params = f't: R.Tuple(R.Tensor(("n", 4), "float32"), R.Tensor(("n", 4), "float32"), {row})'
+    made = OutlineNative()(from_source(main(body, params)))
+    assert natives(made) == ["main_native"]
+    assert OutlineNative()(made) is made
+    last = np.ones(4, "float32")
+    one, other, same = check_executors_agree(made, [(X, X + 1, last)])
+    np.testing.assert_array_equal(one, X * 2)
+    np.testing.assert_array_equal(other, X * 2 + 2)
+    np.testing.assert_array_equal(same, last)
+
+
+def test_fields_of_a_tuple_beside_a_single_call_stay_where_they_are():
+    params = 't: R.Tuple(R.Tensor(("n", 4), "float32"), R.Tensor(("n", 4), "float32"))'
+    body = f"a = R.call_tir(cls.double, (t[0],), out_sinfo={OPEN})\nb = t[1]\nreturn (a, b)"
+    check(OutlineNative(), main(body, params))
+
+
 def test_a_call_that_leaves_out_elements_stays_for_they_are_zero():
     mod = from_source(main(
         f"a = R.call_tir(cls.first, (x,), out_sinfo={OPEN})\n"
