@@ -42,9 +42,9 @@ from relaxscript_tests.transform.layout.pass_examples import LAYOUTS
 from relaxscript_tests.transform.params.pass_examples import PARAMS
 from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
+from relaxscript_tests.transform.prim_func.pass_examples import ALLOCATIONS
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
-from relaxscript_tests.transform.prim_func.pass_examples import ALLOCATIONS
 
 __all__ = [
     "EXAMPLES", "PASSES", "SAY_ONLY", "Case", "Sample", "cases", "needs_examples",
