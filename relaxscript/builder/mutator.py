@@ -107,7 +107,7 @@ class ExprMutator(ScopedVisitor):
             self.retype(binding, made)
 
     def param_info(self, param: Var) -> StructInfo | None:
-        """What is known of a parameter afterwards, of the function or of a local one."""
+        """The StructInfo of a parameter afterwards, of the function or of a local one."""
         return param.struct_info
 
     def begin(self, func: Function) -> None:

@@ -65,7 +65,6 @@ SIGNATURES = {
     "relax.BlockBuilder.end_scope": "the result of the scope and its places in the source",
 }
 TUNING = "for tuning and schedules, which there are none of"
-SIMPLER = "planned with simplifications of models"
 WEIGHTS = "planned with the lifting of parameters out of functions"
 ABSENT = {
     **each(
@@ -73,25 +72,11 @@ ABSENT = {
         "push_trace pop_trace get_trace_stack get_trace_stack_size get_current_trace "
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
-    **each(LAYOUTS, "relax.transform", "AlterOpImpl ConvertLayout"),
-    **each(LAYOUTS, "relax.transform", "AlterOpImpl"),
-    "relax.transform.ToMixedPrecision": "planned with half precision",
-    **each(
-        SIMPLER, "relax.transform",
-        "FastMathTransform FuseTransposeMatmul UpdateParamStructInfo",
-        "ExpandTupleArguments FastMathTransform FuseTransposeMatmul "
-        "ExpandTupleArguments FastMathTransform "
-        "RemoveUnusedOutputs RemoveUnusedParameters "
-        "SpecializePrimFuncBasedOnCallSite",
-    ),
+    "relax.transform.FastMathTransform": "planned with half precision",
     **each(
         WEIGHTS, "relax.transform",
         "LazyGetInput LazySetOutput LazyTransformParams LiftTransformParams",
     ),
-    "relax.transform.legalize_ops.common.register_legalize":
-        "`LegalizeOps` takes the map, and an operator is registered with its compute",
-    "relax.transform.legalize_ops": "each operator has its compute; `LegalizeOps` takes a map",
-    "relax.transform.VMBuiltinLower": "TVM's old name of LowerRuntimeBuiltin",
     **each(
         "for tuning, which there is none of: `ApplyDefaultSchedule` arranges loops", "relax",
         "transform.tuning_api pipeline.static_shape_tuning_pipeline",
@@ -106,9 +91,7 @@ ABSENT = {
         "contrib.nnapi.partition_for_nnapi",
     ),
     "relax.backend.utils.BackendDispatcher": "on one kind of machine nothing is dispatched",
-    **each("scripts are the form in which programs are saved", "ir", "load_json save_json"),
     "ir.IRModule._relax_script": "`script` gives the text, and notebooks ask for it by themselves",
-    "relax.frontend.detach_params": "planned with frontends",
 }  # fmt: skip
 
 

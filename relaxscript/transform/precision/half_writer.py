@@ -246,7 +246,7 @@ class HalfWriter(ExprMutator):
                 info, wanted
             ):
                 parts = [
-                    self._with_dtypes(self._field(expr, k, span), target, span)
+                    self._with_dtypes(_field(self, expr, k, span), target, span)
                     for k, target in enumerate(targets[: len(fields)])
                 ]
                 return Tuple(tuple(parts))
@@ -254,10 +254,12 @@ class HalfWriter(ExprMutator):
                 return self.emit(astype(expr, wanted.dtype), "lv", span)
         return expr
 
-    def _field(self, whole: Expr, index: int, span: Span | None) -> Expr:
-        if isinstance(whole, Tuple):
-            return whole.fields[index]
-        return self.emit(TupleGetItem(whole, index), "lv", span)
+
+def _field(writer: ExprMutator, whole: Expr, index: int, span: Span | None) -> Expr:
+    """A field of a tuple, bound where it is not written there."""
+    if isinstance(whole, Tuple):
+        return whole.fields[index]
+    return writer.emit(TupleGetItem(whole, index), "lv", span)
 
 
 def _are_same(made: tuple[Expr, ...], before: tuple[Expr, ...]) -> bool:

@@ -35,7 +35,7 @@ from relaxscript_tests.transform.models import Model
 FITS = {
     "transform": FuseOps(), "func_name_regex": "main", "extern_modules": [], "func_name": "main",
     "params": {}, "binding_map": {}, "patterns": [], "fcodegen": len, "index": 0,
-    "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
+    "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm", "sinfo_func": len,
     "allreduce_strategy": 0, "work_dir": "logs", "max_trials_global": 1,
     "desired_layouts": {}, "op_impl_map": {}, "op_buffer_transforms": {},
     "op_buffer_axis_separators": {}, "op_buffer_input_axis_separators": {},
@@ -227,8 +227,8 @@ def test_what_to_write_instead_is_the_help():
     assert help_of(lambda: ApplyPassToFunction(FuseOps, "main")) == "write `FuseOps()`"
 
 
-@pytest.mark.parametrize("name", ["FewShotTuning", "relax.transform.FewShotTuning"])
+@pytest.mark.parametrize("name", ["tuning_api", "relax.transform.tuning_api"])
 def test_a_pass_that_is_not_built_is_refused_with_what_to_write_instead(name):
-    with pytest.raises(DiagnosticError, match="the pass `FewShotTuning` is not built yet") as told:
+    with pytest.raises(DiagnosticError, match="the pass `tuning_api` is not built yet") as told:
         find_pass(name)
     assert "nothing is tuned" in told.value.diagnostics[0].help
