@@ -20,20 +20,21 @@ def conjuncts(condition: PrimExpr) -> Iterator[PrimExpr]:
 
     The opposite of a comparison is one, and `likely` is passed over.
     """
-    match condition:
-        case prim.And(a, b):
-            yield from conjuncts(a)
-            yield from conjuncts(b)
-        case prim.Not(prim.Or(a, b)):
-            yield from conjuncts(prim.Not(a))
-            yield from conjuncts(prim.Not(b))
-        case prim.Not(prim.Not(a)):
-            yield from conjuncts(a)
-        case prim.Not(a) if type(a) in _OPPOSITE and isinstance(a, prim.Comparison):
-            yield _OPPOSITE[type(a)](a.a, a.b)
-        case prim.Call(op=Op("tir.likely"), args=(a,)):
-            yield from conjuncts(a)
-        case IntImm(value=1):
-            return
-        case _:
-            yield condition
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        match part:
+            case prim.And(a, b):
+                stack += [b, a]
+            case prim.Not(prim.Or(a, b)):
+                stack += [prim.Not(b), prim.Not(a)]
+            case prim.Not(prim.Not(a)):
+                stack.append(a)
+            case prim.Not(a) if type(a) in _OPPOSITE and isinstance(a, prim.Comparison):
+                yield _OPPOSITE[type(a)](a.a, a.b)
+            case prim.Call(op=Op("tir.likely"), args=(a,)):
+                stack.append(a)
+            case IntImm(value=1):
+                pass
+            case _:
+                yield part

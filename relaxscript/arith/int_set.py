@@ -6,6 +6,7 @@ Source: TVM `arith.IntSet`, `arith.IntervalSet` (names and meaning).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
@@ -15,8 +16,9 @@ from relaxscript.ir.tir import Range
 
 from .arguments import scalar, wrong
 from .format import format_expr
+from .index_algebra import IndexAlgebra
 
-__all__ = ["IntSet", "IntervalSet", "interval_of", "neg_inf", "pos_inf"]
+__all__ = ["IntSet", "IntervalSet", "interval_of", "neg_inf", "pos_inf", "union_lower_bound"]
 
 _POS_INF = prim.Var.make("pos_inf", DataType("handle"))
 _NEG_INF = prim.Var.make("neg_inf", DataType("handle"))
@@ -107,3 +109,40 @@ def interval_of(name: str, value: Any) -> IntervalSet:
         case Range(min=low, extent=extent):
             return IntervalSet(low, low + extent - 1)
     raise wrong(name, "an IntervalSet or a Range", value)
+
+
+def union_lower_bound(sets: Sequence[IntSet]) -> IntervalSet:
+    """An interval of which every element is in one of `sets`.
+
+    It is their union where they are proved to meet, and else the first of those that do not.
+    Raises `TypeError` for what is no list of sets.
+    """
+    name = "union_lower_bound.sets"
+    if not isinstance(sets, (list, tuple)):
+        raise wrong(name, "a list of IntervalSets", sets)
+    union = IntervalSet.nothing()
+    for own in sets:
+        if not isinstance(own, IntervalSet):
+            raise wrong(name, "a list of IntervalSets", own)
+        if own.is_nothing() or not (union.is_nothing() or _meet(union, own)):
+            continue
+        union = own if union.is_nothing() else _span(union, own)
+    return union
+
+
+def _meet(a: IntervalSet, b: IntervalSet) -> bool:
+    """True if no integer is between two intervals."""
+    return _reaches(a.max_value, b.min_value) and _reaches(b.max_value, a.min_value)
+
+
+def _reaches(high: PrimExpr, low: PrimExpr) -> bool:
+    return high is _POS_INF or low is _NEG_INF or IndexAlgebra().is_at_most(low, high + 1)
+
+
+def _span(a: IntervalSet, b: IntervalSet) -> IntervalSet:
+    algebra = IndexAlgebra()
+    low = a.min_value if b.min_value is not _NEG_INF else _NEG_INF
+    high = a.max_value if b.max_value is not _POS_INF else _POS_INF
+    low = low if low is _NEG_INF else algebra.least(low, b.min_value)
+    high = high if high is _POS_INF else algebra.largest(high, b.max_value)
+    return IntervalSet(low, high)

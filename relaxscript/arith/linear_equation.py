@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, PrimExpr, Var
-from relaxscript.ir.walk import free_vars
+from relaxscript.ir.walk import children, post_order
 
 from .arguments import condition, scalar, variable, wrong
 from .conjuncts import conjuncts
@@ -64,39 +64,43 @@ class _Reader:
 
     def __init__(self, variables: Sequence[Var]) -> None:
         self.variables = variables
+        self._own = frozenset(variables)
         self.algebra = IndexAlgebra()
 
     def read(self, e: PrimExpr) -> _Linear | None:
         """The coefficients in `e`; None where there are none."""
-        if not self._depends(e):
-            return self._constant(self.algebra.simplify(e))
-        match e:
-            case Var():
-                zero, one = _number(0, e), _number(1, e)
-                own = tuple(one if v is e else zero for v in self.variables)
-                return _Linear(own, prim.const(0, e.dtype))
-            case prim.Add(a, b):
-                return self._plus(self.read(a), self.read(b), _number(1, e))
-            case prim.Sub(a, b):
-                return self._plus(self.read(a), self.read(b), _number(-1, e))
-            case prim.Mul(a, b) if not self._depends(b):
-                return self._plus(self._constant(prim.const(0, e.dtype)), self.read(a), b)
-            case prim.Mul(a, b) if not self._depends(a):
-                return self._plus(self._constant(prim.const(0, e.dtype)), self.read(b), a)
-        return None
-
-    def _depends(self, e: PrimExpr) -> bool:
-        return any(v in self.variables for v in free_vars(e))
-
-    def _constant(self, e: PrimExpr) -> _Linear:
-        return _Linear((_number(0, e),) * len(self.variables), e)
-
-    def _plus(self, a: _Linear | None, b: _Linear | None, factor: PrimExpr) -> _Linear | None:
-        if a is None or b is None:
-            return None
+        depending = self._depending(e)
+        found = [_number(0, e) for _ in self.variables]
+        base, stack = prim.like(0, e), [(e, _number(1, e))]
         add, multiply = self.algebra.add, self.algebra.multiply
-        own = tuple(add(x, multiply(y, factor)) for x, y in zip(a.coefficients, b.coefficients))
-        return _Linear(own, add(a.base, multiply(b.base, factor)))
+        while stack:
+            part, factor = stack.pop()
+            match part:
+                case _ if id(part) not in depending:
+                    base = add(base, multiply(part, factor))
+                case Var():
+                    found = [
+                        add(c, factor) if v is part else c for v, c in zip(self.variables, found)
+                    ]
+                case prim.Add(a, b):
+                    stack += [(b, factor), (a, factor)]
+                case prim.Sub(a, b):
+                    stack += [(b, multiply(factor, _number(-1, e))), (a, factor)]
+                case prim.Mul(a, b) if id(b) not in depending:
+                    stack.append((a, multiply(factor, b)))
+                case prim.Mul(a, b) if id(a) not in depending:
+                    stack.append((b, multiply(factor, a)))
+                case _:
+                    return None
+        return _Linear(tuple(found), base)
+
+    def _depending(self, e: PrimExpr) -> set[int]:
+        """The parts of `e` in which a variable is."""
+        found: set[int] = set()
+        for node in post_order(e):
+            if node in self._own or any(id(part) in found for part in children(node)):
+                found.add(id(node))
+        return found
 
     # ------------------------------------------------------------ bounds
 

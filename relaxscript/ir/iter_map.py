@@ -10,9 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from .node import Node, field, node
-from .prim import PrimExpr, as_scalar, like
+from .prim import IntImm, PrimExpr, as_scalar, like
 
 __all__ = ["IterMapExpr", "IterMark", "IterSplitExpr", "IterSumExpr"]
+
+
+def _short(e: PrimExpr) -> str:
+    """An expression as text; numbers without their dtype."""
+    return str(e.value) if isinstance(e, IntImm) else repr(e)
 
 
 @node
@@ -36,6 +41,9 @@ class IterMark(Node):
     def _arrange(source: Any, extent: Any) -> tuple[Any, ...]:
         return source, like(extent, source)
 
+    def __repr__(self) -> str:
+        return f"IterMark({self.source!r}, extent={_short(self.extent)})"
+
 
 @node
 class IterSplitExpr(IterMapExpr):
@@ -56,6 +64,11 @@ class IterSplitExpr(IterMapExpr):
             return source, lower_factor, extent, scale
         return (source, *(like(e, source.source) for e in (lower_factor, extent, scale)))
 
+    def __repr__(self) -> str:
+        numbers = {"lower_factor": self.lower_factor, "extent": self.extent, "scale": self.scale}
+        shown = ", ".join(f"{name}={_short(e)}" for name, e in numbers.items())
+        return f"IterSplitExpr({self.source!r}, {shown})"
+
 
 @node
 class IterSumExpr(IterMapExpr):
@@ -73,3 +86,6 @@ class IterSumExpr(IterMapExpr):
         if isinstance(args, (list, tuple)) and args and isinstance(args[0], PrimExpr):
             return args, like(base, args[0])
         return args, as_scalar(base) if isinstance(base, int) else base
+
+    def __repr__(self) -> str:
+        return f"IterSumExpr({[*self.args]}, base={_short(self.base)})"

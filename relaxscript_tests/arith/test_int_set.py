@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.arith import IntervalSet, IntSet, neg_inf, pos_inf
+from relaxscript.arith import IntervalSet, IntSet, neg_inf, pos_inf, union_lower_bound
 from relaxscript.ir import prim
 from relaxscript_tests.arith.scalars import M, N, integer
 
@@ -37,3 +37,27 @@ def test_what_is_no_expression_is_refused() -> None:
         IntSet.single_point([])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"`IntSet.vector.vec` must be a Ramp of a known stride"):
         IntSet.vector(N)
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ([], "[pos_inf, neg_inf]"),
+        ([IntervalSet(neg_inf(), 0), IntervalSet(1, pos_inf())], "[neg_inf, pos_inf]"),
+        ([IntervalSet.nothing(), IntervalSet(1, 3), IntervalSet.nothing()], "[1, 3]"),
+        ([IntervalSet(1, 3), IntervalSet(2, 9), IntervalSet(10, 11)], "[1, 11]"),
+        ([IntervalSet(1, 3), IntervalSet(5, 9)], "[1, 3]"),
+        ([IntervalSet(1, 3), IntervalSet(N, M)], "[1, 3]"),
+        ([IntervalSet(N, N + 3), IntervalSet(N + 4, N + 8)], "[n, n + 8]"),
+    ],
+)
+def test_a_lower_bound_of_a_union_has_nothing_else_in_it(sets: list[IntSet], expected: str) -> None:
+    assert repr(union_lower_bound(sets)) == f"IntervalSet{expected}"
+
+
+def test_a_union_is_of_sets() -> None:
+    message = "`union_lower_bound.sets` must be a list of IntervalSets"
+    with pytest.raises(TypeError, match=message):
+        union_lower_bound(N)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=message):
+        union_lower_bound([N])  # type: ignore[list-item]

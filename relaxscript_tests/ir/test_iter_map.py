@@ -36,3 +36,11 @@ def test_iter_maps_are_pickled() -> None:
     total = IterSumExpr([IterSplitExpr(IterMark(X, 6), 1, 3, 1)], 0)
     copy = pickle.loads(pickle.dumps(total))
     assert structural_equal(copy, total, map_free_vars=True)
+
+
+def test_iter_maps_are_shown_by_their_parts() -> None:
+    total = IterSumExpr([IterSplitExpr(IterMark(X, 6), 2, 3, 1)], X + 1)
+    assert repr(total) == (
+        "IterSumExpr([IterSplitExpr(IterMark(x, extent=6), lower_factor=2, extent=3, scale=1)], "
+        "base=x + 1)"
+    )

@@ -31,6 +31,8 @@ class Reader:
         self.fuser = fuser
         self.iterators: dict[Var, IndexIterator] = {}
         self._sums: dict[Var, Sum] = {}
+        # What was read, by the identity of the expression, which stays as long.
+        self._read: dict[int, tuple[PrimExpr, Sum]] = {}
         # The parts of a predicate that make no iterator smaller.
         self.other_conditions: list[PrimExpr] = []
         for var, bounds in domain.items():
@@ -48,17 +50,25 @@ class Reader:
 
     def read_parts(self, e: PrimExpr) -> Sum:
         """`e` as a sum of digits, and of all that is none."""
-        match e:
-            case prim.Add(a, b):
-                left, right = self.read_parts(a), self.read_parts(b)
-                return self.algebra.plus(left, right, prim.like(1, e))
-            case prim.Sub(a, b):
-                left, right = self.read_parts(a), self.read_parts(b)
-                return self.algebra.plus(left, right, prim.like(-1, e))
-            case prim.Mul(a, b) if not self.depends(b):
-                return self._scaled(self.read_parts(a), b)
-            case prim.Mul(a, b) if not self.depends(a):
-                return self._scaled(self.read_parts(b), a)
+        total = Sum((), prim.like(0, e))
+        stack = [(e, prim.like(1, e))]
+        while stack:
+            part, factor = stack.pop()
+            match part:
+                case prim.Add(a, b):
+                    stack += [(b, factor), (a, factor)]
+                case prim.Sub(a, b):
+                    opposite = self.algebra.multiply(factor, prim.like(-1, factor))
+                    stack += [(b, opposite), (a, factor)]
+                case prim.Mul(a, b) if not self.depends(b):
+                    stack.append((a, self.algebra.multiply(factor, b)))
+                case prim.Mul(a, b) if not self.depends(a):
+                    stack.append((b, self.algebra.multiply(factor, a)))
+                case _:
+                    total = self.algebra.plus(total, self._read_or_keep(part), factor)
+        return total
+
+    def _read_or_keep(self, e: PrimExpr) -> Sum:
         try:
             return self.read(e)
         except NotAffine:
@@ -66,22 +76,39 @@ class Reader:
 
     def read(self, e: PrimExpr) -> Sum:
         """`e` as a sum of digits. Raises `NotAffine` where it is none."""
+        stack = [e]
+        while stack:
+            node = stack[-1]
+            left = [part for part in _parts_of(node) if id(part) not in self._read]
+            if left:
+                stack += left[::-1]
+            else:
+                stack.pop()
+                if id(node) not in self._read:
+                    self._read[id(node)] = (node, self._combine(node))
+        return self._read[id(e)][1]
+
+    def _combine(self, e: PrimExpr) -> Sum:
+        """`e` as a sum of digits, where its parts were read."""
         match e:
             case Var() if e in self._sums:
                 return self._sums[e]
-            case prim.Add(a, b):
-                return self.algebra.plus(self.read(a), self.read(b), prim.like(1, e))
-            case prim.Sub(a, b):
-                return self.algebra.plus(self.read(a), self.read(b), prim.like(-1, e))
-            case prim.Mul(a, b):
-                return self._product(self.read(a), self.read(b), e)
-            case prim.FloorDiv(a, b):
-                return self._division(self.read(a), self.read(b), e)
-            case prim.FloorMod(a, b):
-                return self._remainder(self.read(a), self.read(b), e)
+            case prim.Binary(a, b) if _parts_of(e):
+                left, right = self._read[id(a)][1], self._read[id(b)][1]
+                return self._operation(e, left, right)
         if self.depends(e):
             raise NotAffine(f"`{format_expr(e)}` is no sum, product, quotient or remainder")
         return Sum((), e)
+
+    def _operation(self, e: PrimExpr, a: Sum, b: Sum) -> Sum:
+        match e:
+            case prim.Mul():
+                return self._product(a, b, e)
+            case prim.FloorDiv():
+                return self._division(a, b, e)
+            case prim.FloorMod():
+                return self._remainder(a, b, e)
+        return self.algebra.plus(a, b, prim.like(-1 if isinstance(e, prim.Sub) else 1, e))
 
     def _scaled(self, a: Sum, factor: PrimExpr) -> Sum:
         return self.algebra.plus(Sum((), prim.like(0, a.base)), a, factor)
@@ -148,3 +175,11 @@ class Reader:
 def _constant(operand: PrimExpr, value: PrimExpr, written: PrimExpr) -> Sum:
     """A sum without digits: its value where the operand is a number, else as it was written."""
     return Sum((), value if isinstance(operand, prim.IntImm) else written)
+
+
+def _parts_of(e: PrimExpr) -> tuple[PrimExpr, ...]:
+    """The operands of what is read by its operands."""
+    return (e.a, e.b) if isinstance(e, _OPERATIONS) else ()
+
+
+_OPERATIONS = (prim.Add, prim.Sub, prim.Mul, prim.FloorDiv, prim.FloorMod)
