@@ -157,16 +157,20 @@ class DigitAlgebra(IndexAlgebra):
         low = self.multiply(digit.low, divisor)
         return Digit(digit.of, digit.offset, low, extent_above, True), quotient_of_base
 
-    def remainder(self, digit: Digit, base: PrimExpr, divisor: PrimExpr) -> Digit:
-        """The digit that is `(digit + base) % divisor`."""
+    def remainder(self, digit: Digit, base: PrimExpr, divisor: PrimExpr) -> tuple[Digit, PrimExpr]:
+        """A digit, and a number to add to it, for `(digit + base) % divisor`."""
         if digit.is_cut and self.quotient(digit.extent, divisor) is None:
             raise NotAffine(
                 f"of a remainder by {format_expr(digit.extent)} the remainder by "
                 f"{format_expr(divisor)} is taken, which is not proved to divide it"
             )
         offset = self.add(digit.offset, self.multiply(base, digit.low))
-        offset = self.floor_remainder(offset, self.multiply(digit.low, divisor))
-        return Digit(digit.of, offset, digit.low, divisor, True)
+        period = self.multiply(digit.low, divisor)
+        offset = self.floor_remainder(offset, period)
+        # Where a predicate left no more than one period, there is nothing to take a remainder of.
+        if digit.of.conditions and self.is_at_most(self.add(digit.of.extent, offset), period):
+            return self.divide(whole(digit.of), offset, digit.low)
+        return Digit(digit.of, offset, digit.low, divisor, True), prim.like(0, base)
 
     # ------------------------------------------------------------ sums
 

@@ -42,12 +42,17 @@ class Fuser:
     def fuse(self, total: Sum, modulus: PrimExpr | None = None) -> Sum:
         """`total` with one term at most. Raises `NotAffine` where that is not found.
 
-        With a `modulus`, the result may differ by multiples of it.
+        With a `modulus`, the result may differ by multiples of it, where there is no other.
         """
         total = self.simplified(total)
         if len(total.terms) < 2:
             return total
-        iterator, scale = self.iterator_of(total.terms, modulus)
+        try:
+            iterator, scale = self.iterator_of(total.terms)
+        except NotAffine:
+            if modulus is None:
+                raise
+            iterator, scale = self.iterator_of(total.terms, modulus)
         known = next((old for old in self._fused if self._is_same(old, iterator)), None)
         if known is None:
             self._fused.append(iterator)

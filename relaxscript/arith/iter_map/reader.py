@@ -151,7 +151,8 @@ class Reader:
         if self.algebra.quotient(scale, divisor) is not None:
             return Sum((), self.algebra.floor_remainder(dividend.base, divisor))
         base, rest = self._in_units_of(scale, dividend.base)
-        kept = self.algebra.remainder(digit, base, self._divisor_of(scale, divisor, e))
+        kept, more = self.algebra.remainder(digit, base, self._divisor_of(scale, divisor, e))
+        rest = self.algebra.add(rest, self.algebra.multiply(more, scale))
         return Sum((ScaledDigit(kept, scale),), rest)
 
     def _in_units_of(self, scale: PrimExpr, base: PrimExpr) -> tuple[PrimExpr, PrimExpr]:

@@ -51,6 +51,11 @@ def shown(result: IterMapResult) -> list[str]:
         ([(X + 10) % 3, (X + 11) // 3 % 4], domain(x=12), ["0 3 by 1", "0 4 by 1"]),
         ([X + Y], domain(x=1), ["y"]),
         ([(X * 64 + Y) % 128], domain(x=4, y=192), ["0 128 by 1"]),
+        (
+            [((X + Z) * 2 + Y) // 2, ((X + Z) * 2 + Y) % 2],
+            domain(x=8, y=2, z=2),
+            ["0 9 by 1", "0 2 by 1"],
+        ),
     ],
 )
 def test_indices_are_found_to_be_iterators(
@@ -74,6 +79,8 @@ def test_indices_are_found_to_be_iterators(
         ([X], domain(x=8), X < N, ["0 min(n, 8) by 1"]),
         ([X], domain(x=8, y=1), Y < 3, ["0 8 by 1"]),
         ([X], domain(x=8), N < M, ["0 8 by 1"]),
+        ([X % 16, X // 16], domain(x=48), X < 10, ["0 10 by 1", "0"]),
+        ([X % 4, X // 4], domain(x=48), tir.And(X >= 5, X < 8), ["1 3 by 1", "1"]),
     ],
 )
 def test_a_predicate_makes_iterators_smaller(
