@@ -73,7 +73,8 @@ def save_json(node: Any) -> str:
     `derive_func` is written as the name of the function, as scripts do.
 
     Raises `DiagnosticError` (RX0704) for what only this process has: functions of Python, the
-    computation of a tensor expression, what code generators made.
+    computation of a tensor expression, what code generators made. A node that its constructor would
+    refuse, and that `make` made all the same, is refused by `load_json`.
     """
     writer = _JsonWriter()
     root = writer.write(node)
@@ -233,5 +234,7 @@ def _nodes_in(value: Any) -> Iterator[Any]:
 
 def _refuse(where: str, value: Any) -> NoReturn:
     message = f"{where} has {brief(value)}, which no file can say"
-    help = "save a PrimFunc of tensor expressions, and names instead of functions of Python"
+    help = "attributes hold numbers, strings, dtypes, nodes, and tuples and mappings of these"
+    if isinstance(value, Node):  # of another room: what computes a tensor is Python
+        help = "save the PrimFunc that `te.create_prim_func` makes of a tensor"
     raise DiagnosticError(Diagnostic("RX0704", message, None, help=help))

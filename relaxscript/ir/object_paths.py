@@ -12,7 +12,6 @@ from relaxscript.runtime.object_path import (
     AttributeAccessPath,
     MapValuePath,
     ObjectPath,
-    RootPath,
 )
 
 from .field_types import brief
@@ -48,8 +47,6 @@ def _value_at(at: Any, path: ObjectPath) -> Any:
             return at[index]
         case MapValuePath(key=key):
             return _entry(at, key, path)
-        case RootPath():
-            raise _nowhere(path, "a root begins a path")
     return at
 
 

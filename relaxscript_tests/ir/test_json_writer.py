@@ -22,6 +22,7 @@ from relaxscript.script import from_source, ir as I, relax as R, tir as T
 from relaxscript.testing.prim_scripts import random_prim_script
 from relaxscript.testing.programs import random_module
 from relaxscript.testing.scripts import random_script
+from relaxscript.transform import get_pipeline
 from relaxscript_tests import examples
 from relaxscript_tests.node_samples import node_classes, sample
 
@@ -62,6 +63,16 @@ def test_random_programs_read_back_as_the_same(make: Callable[[int], Any]):
         again = read_back(program)
         assert structural_equal(again, program), seed
         assert again.script(show_meta=True) == program.script(show_meta=True), seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pipeline", ["zero", "default_build"])
+def test_programs_that_passes_lowered_read_back_as_the_same(pipeline: str):
+    for seed in range(examples(100)):
+        lowered = get_pipeline(pipeline)(random_module(seed))
+        again = read_back(lowered)
+        assert structural_equal(again, lowered), seed
+        assert again.script(show_meta=True) == lowered.script(show_meta=True), seed
 
 
 @pytest.mark.parametrize("name", node_classes())
