@@ -31,18 +31,31 @@ class Rounds(NamedTuple):
     extents: tuple[prim.PrimExpr, ...]
 
 
+_Known = dict[tir.PrimFunc, list[Rounds] | None]
+
+
 class _Unknown(Exception):
     """The statements run as often as other functions or data say."""
 
 
-def rounds_of(func: tir.PrimFunc, module: IRModule) -> list[Rounds] | None:
+def rounds_of(
+    func: tir.PrimFunc, module: IRModule, known: _Known | None = None
+) -> list[Rounds] | None:
     """The runs of the innermost statements, in the variables of loops and dimensions.
 
     Those of the PrimFuncs of `module` that are called count as well. None where it is not known.
+    What was found of these is in `known`, for the layers of a network call the same ones.
     """
+    known = {} if known is None else known
+    if func not in known:
+        known[func] = _rounds_of(func, module, known)
+    return known[func]
+
+
+def _rounds_of(func: tir.PrimFunc, module: IRModule, known: _Known) -> list[Rounds] | None:
     found: dict[str, Rounds] = {}
     try:
-        for rounds in _Reader(func, module).rounds(func.body, Rounds(1, ())):
+        for rounds in _Reader(func, module, known).rounds(func.body, Rounds(1, ())):
             key = "*".join(sorted(map(format_expr, rounds.extents)))
             before = found.get(key, Rounds(0, rounds.extents))
             found[key] = Rounds(before.times + rounds.times, rounds.extents)
@@ -56,8 +69,9 @@ def rounds_of(func: tir.PrimFunc, module: IRModule) -> list[Rounds] | None:
 class _Reader:
     """Reads the statements of a PrimFunc; `buffers` are those over each pointer, as it goes on."""
 
-    def __init__(self, func: tir.PrimFunc, module: IRModule) -> None:
+    def __init__(self, func: tir.PrimFunc, module: IRModule, known: _Known) -> None:
         self.module = module
+        self.known = known
         self.buffers = {buffer.data: buffer for buffer in func.buffer_map.values()}
 
     def rounds(self, stmt: tir.Stmt, outer: Rounds) -> Iterator[Rounds]:
@@ -95,8 +109,10 @@ class _Reader:
     ) -> Iterator[Rounds]:
         """The runs in a function that is called, in the variables of who calls it."""
         function = self.module[callee] if callee in self.module else None  # noqa: SIM401
-        inner = rounds_of(function, self.module) if isinstance(function, tir.PrimFunc) else None
-        if inner is None or not isinstance(function, tir.PrimFunc):
+        if not isinstance(function, tir.PrimFunc):
+            raise _Unknown
+        inner = rounds_of(function, self.module, self.known)
+        if inner is None:
             raise _Unknown
         signature, sizes = PrimFuncSignature(function), dict[prim.Var, prim.PrimExpr]()
         for var, source in zip(signature.variables, signature.sources, strict=True):
