@@ -25,7 +25,12 @@ from relaxscript.errors import InternalError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import INT64, Var
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
-from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
+from relaxscript.ir.struct_info import (
+    DTensorStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from relaxscript.ir.tir_compute import IndexMap
 from relaxscript.sinfo.axis_order import AxisOrder, LayoutAxis, axes_of
 
@@ -251,6 +256,12 @@ def _filled(orders: Any, others: Any) -> Any:
     return orders if is_order(orders) else tuple(map(_filled, orders, others))
 
 
+def _is_distributed(info: Any) -> bool:
+    if isinstance(info, TupleStructInfo):
+        return any(map(_is_distributed, info.fields))
+    return isinstance(info, DTensorStructInfo)
+
+
 def _is_known(info: Any) -> bool:
     if isinstance(info, TupleStructInfo):
         info = info.fields
@@ -340,11 +351,14 @@ def convert_layout(
 ) -> ConvertedCall | None:
     """The call that a call becomes whose arguments come in some orders.
 
-    None where the operator has no rule, or the number of axes of something is not known. Then
-    everything has to be as it was. Raises `OperandError` for operands that do not go together.
+    None where the operator has no rule, or the number of axes of something is not known. It is
+    None for distributed tensors, too. Then everything has to be as it was. Raises `OperandError`
+    for operands that do not go together.
     """
     operator = REGISTRY.get(call.op.name) if isinstance(call.op, Op) else None
     if operator is None or "layout" not in operator.rules:
+        return None
+    if any(_is_distributed(context.struct_info(arg)) for arg in call.args):
         return None
     infos, out = operator.operand_infos(call, context), call.known_info
     if out is None:

@@ -106,6 +106,26 @@ def test_what_is_outside_of_dataflow_blocks_stays():
     check(ConvertLayout({}), text)
 
 
+def test_a_convolution_of_distributed_tensors_stays():
+    text = """
+@I.ir_module
+class M:
+    I.module_attrs({"device_num": 2})
+    I.module_global_infos({"mesh": [R.device_mesh((2,), I.Range(0, 2))]})
+
+    @R.function
+    def main(
+        x: R.DTensor((2, 4, 8, 8), "float32", "mesh[0]", "R"),
+        w: R.DTensor((4, 4, 3, 3), "float32", "mesh[0]", "R"),
+    ):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w)
+            R.output(y)
+        return y
+"""
+    check(NHWC, text)
+
+
 def test_constants_are_brought_into_their_layout_ahead():
     mod = from_source("""
 @I.ir_module
