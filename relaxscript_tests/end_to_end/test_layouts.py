@@ -1,4 +1,4 @@
-"""A whole network in other layouts, without its normalizations, means what it meant."""
+"""A network in other layouts, without normalizations or in half precision, means what it meant."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from relaxscript.transform import (
     InlinePrivateFunctions,
     Pass,
     Sequential,
+    ToMixedPrecision,
 )
 from relaxscript_tests.end_to_end.models.resnet18 import resnet18
 from relaxscript_tests.end_to_end.test_models import arguments
 
 NHWC = ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]})
 FOLD = FoldBatchnormToConv2D()
+HALF = ToMixedPrecision()
 PACKED = ConvertLayout({"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]})
 
 
@@ -46,6 +48,8 @@ ROWS = {
     "folded_nhwc": Row((FOLD, NHWC), 1e-5, {"permute_dims": 41, "nn.batch_norm": 0}),
     "nhwc_folded": Row((NHWC, FOLD), 1e-5, {"permute_dims": 21, "nn.batch_norm": 0}),
     "folded_packed": Row((FOLD, PACKED), 1e-5, {"layout_transform": 40, "nn.batch_norm": 0}),
+    "folded_nhwc_half": Row((FOLD, NHWC, HALF), 1e-2, {"permute_dims": 41, "nn.batch_norm": 0}),
+    "half_nhwc": Row((HALF, NHWC), 1e-2, {"permute_dims": 21, "nn.batch_norm": 20}),
 }
 
 
