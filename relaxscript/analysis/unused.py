@@ -45,7 +45,7 @@ from .call_graph import is_pure
 from .derive import Context, call_purity
 from .struct_infos import require_type
 
-__all__ = ["remove_all_unused"]
+__all__ = ["consolidate", "droppable_variables", "remove_all_unused"]
 
 
 F = TypeVar("F", Function, SeqExpr)
@@ -71,13 +71,18 @@ def remove_all_unused(func: F, *, module: IRModule | None = None, keep_failures:
                 left = tuple([b for b in bindings if b.var not in dead])
                 return node.replace(bindings=left) if len(left) < len(bindings) else None
             case SeqExpr(blocks) if not all(block.bindings for block in blocks):
-                return node.replace(blocks=_consolidate(blocks))
+                return node.replace(blocks=consolidate(blocks))
         return None
 
     return walk.rewrite_compounds(func, step) if dead else func
 
 
-def _consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
+def droppable_variables(func: Function, module: IRModule) -> set[Node]:
+    """The variables whose bindings `remove_all_unused` removes where nothing needs them."""
+    return _Uses(func, Context(module), keep_failures=False).droppable
+
+
+def consolidate(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
     """Blocks without the empty ones; what then are neighbours of a kind is one block."""
     merged: list[BindingBlock] = []
     for block in blocks:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
-from relaxscript.analysis.call_graph import values_in
 from relaxscript.analysis.derive import Context
-from relaxscript.analysis.unused import remove_all_unused
+from relaxscript.analysis.unused import (
+    consolidate,
+    droppable_variables,
+    remove_all_unused,
+)
 from relaxscript.arith import YES
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
@@ -18,6 +20,7 @@ from relaxscript.ir.relax import (
     Expr,
     Function,
     GlobalVar,
+    If,
     SeqExpr,
     Tuple,
     TupleGetItem,
@@ -25,7 +28,8 @@ from relaxscript.ir.relax import (
     VarBinding,
 )
 from relaxscript.ir.struct_info import StructInfo, TupleStructInfo
-from relaxscript.ir.walk import compounds, rewrite_compounds
+from relaxscript.ir.variable_shapes import has_variable_shape
+from relaxscript.ir.walk import compounds, mentioned, rewrite_compounds, variables
 from relaxscript.sinfo import check_compatibility, definable_shape_vars
 from relaxscript.transform.normalize.normalize import normalize_module
 from relaxscript.transform.pass_infra.context import PassContext
@@ -87,8 +91,7 @@ class RemoveUnusedOutputs(ModulePass):
         if not any(function.is_private and _fields(function) for function in functions):
             return mod
         made = normal = normalize_module(mod, check_well_formed=False)
-        summaries: dict[Function, _Summary] = {}
-        while (smaller := _without_unused(made, summaries)) is not made:
+        while (smaller := _without_unused(made)) is not made:
             made = smaller
         return mod if made is normal else made
 
@@ -99,15 +102,19 @@ def _fields(function: Function) -> tuple[StructInfo, ...]:
     return info.fields if isinstance(info, TupleStructInfo) else ()
 
 
-def _without_unused(mod: IRModule, summaries: dict[Function, _Summary]) -> IRModule:
+def _without_unused(mod: IRModule) -> IRModule:
     """The module without the fields that nobody uses now; `mod` itself where there are none."""
     calls = _changeable(mod, private_calls(mod))
-    used = _used(mod, calls, summaries)
-    left = {
-        name: tuple(sorted(fields))
-        for name, fields in used.items()
-        if len(fields) < len(_fields(function_of(mod, name)))
-    }
+    if not calls:
+        return mod
+    uses = _Uses(mod, calls)
+    needed = uses.needed()
+    left = {}
+    for name in calls:
+        count = len(_fields(function_of(mod, name)))
+        kept = tuple([index for index in range(count) if (name, index) in needed])
+        if len(kept) < count:
+            left[name] = kept
     if not left:
         return mod
     made = mod.clone()
@@ -116,12 +123,9 @@ def _without_unused(mod: IRModule, summaries: dict[Function, _Summary]) -> IRMod
     for name in changed:
         function = function_of(mod, name)
         if name in left:
-            result = summaries[function].result
-            is_same = (
-                result is not None and left.get(summaries[function].bound[result]) == left[name]
-            )
-            function = _with_fewer_results(function, left[name], is_same)
-        made[name] = _with_smaller_tuples(function, left)
+            function = _with_fewer_results(function, left, left[name], uses.bound)
+        dead = {var for var in uses.droppable[name] if var not in needed}
+        made[name] = _with_smaller_tuples(function, left, dead)
     for name in changed:
         canonical, _ = canonical_form(function_of(made, name), made)
         made[name] = remove_all_unused(canonical, module=made)
@@ -163,63 +167,98 @@ def _is_as_declared(binding: Binding, context: Context) -> bool:
     return declared is None or check_compatibility(known, declared) is YES
 
 
-class _Summary(NamedTuple):
-    """The uses that a function makes of the tuples that calls give it.
+# A field of what a function returns: the name of the function, and the index.
+Field = tuple[str, int]
+Need = Var | Field
 
-    `bound` has the callees by the variables. `taken` are the fields that are taken out, and `whole`
-    the variables that are used in another way. `result` is one that the function returns as it is.
+
+class _Uses:
+    """The variables and fields that are needed, through all functions of a module at once.
+
+    `needs` has what a variable or a field needs where something needs it; `todo` begins with what
+    is needed in any case.
     """
 
-    bound: Mapping[Var, str]
-    taken: Collection[tuple[Var, int]]
-    whole: Collection[Var]
-    result: Var | None
+    def __init__(self, mod: IRModule, calls: Calls) -> None:
+        self.mod, self.calls = mod, calls
+        self.needs: dict[Need, list[Need]] = {}
+        self.todo: list[Need] = []
+        # The variables of calls, and those whose bindings may go, by function.
+        self.bound: dict[Var, str] = {}
+        self.droppable: dict[str, set[Node]] = {}
+        for gvar, function in mod.relax_functions().items():
+            self._look_at(gvar.name_hint, function)
 
+    def needed(self) -> set[Need]:
+        """All that something needs."""
+        found: set[Need] = set()
+        while self.todo:
+            one = self.todo.pop()
+            if one not in found:
+                found.add(one)
+                self.todo += self.needs.get(one, ())
+        return found
 
-def _summary(function: Function) -> _Summary:
-    bound: dict[Var, str] = {}
-    taken: list[tuple[Var, int]] = []
-    whole: list[Var] = []
-    assert isinstance(function.body, SeqExpr)
-    for node in compounds(function):
+    def _look_at(self, name: str, function: Function) -> None:
+        droppable = self.droppable[name] = droppable_variables(function, self.mod)
+        for node in compounds(function):
+            match node:
+                case VarBinding(var=var, value=Call(op=GlobalVar(callee))) if callee in self.calls:
+                    self.bound[var] = callee
+        returned = function.body if name in self.calls else None
+        for node in compounds(function):
+            if isinstance(node, VarBinding) and node.var in droppable:
+                self.needs[node.var] = self._of(node)
+            elif node is not returned:
+                self.todo += self._of(node)
+        if returned is not None:
+            assert isinstance(returned, SeqExpr)
+            for index in range(len(_fields(function))):
+                self.needs[name, index] = self._field(returned.body, index)
+
+    def _of(self, node: Node) -> list[Need]:
+        """The needs of a part of a function, without those of the parts that come by themselves."""
         match node:
-            case VarBinding(var=var, value=Call(op=GlobalVar(name))):
-                bound[var] = name
-            case TupleGetItem(tuple_value=Var() as var, index=index):
-                taken.append((var, index))
-            case _ if node is not function.body and node is not function:
-                whole += [part for part in values_in(node) if isinstance(part, Var)]
-    result = function.body.body
-    returned = result if isinstance(result, Var) and result in bound else None
-    return _Summary(
-        bound, [each for each in taken if each[0] in bound], [v for v in whole if v in bound],
-        returned,
-    )  # fmt: skip
+            case Binding(var=var, value=value):
+                return [*self._in(value), *_in_info(var.struct_info)]
+            case If(cond=cond):
+                return self._in(cond)
+            case SeqExpr(body=body):
+                return self._in(body)
+            case Function(params=params, ret_struct_info=result):
+                infos = [*infos_of(params), result]
+                return [var for info in infos for var in _in_info(info)]
+        return []
+
+    def _field(self, result: Expr, index: int) -> list[Need]:
+        """The needs of one field of a result."""
+        if isinstance(result, Tuple):
+            return self._in(result.fields[index])
+        if isinstance(result, Var) and result in self.bound:
+            return [result, (self.bound[result], index)]
+        return self._in(result)
+
+    def _in(self, value: Expr) -> list[Need]:
+        """The needs of an expression."""
+        if isinstance(value, (If, Function)):
+            return []  # their parts come by themselves
+        match value:
+            case TupleGetItem(tuple_value=Var() as var, index=index) if var in self.bound:
+                return [var, (self.bound[var], index)]
+        found: list[Need] = []
+        for var in mentioned(value):
+            found.append(var)
+            if (callee := self.bound.get(var)) is not None:
+                count = len(_fields(function_of(self.mod, callee)))
+                found += [(callee, index) for index in range(count)]
+        return found
 
 
-def _used(mod: IRModule, calls: Calls, summaries: dict[Function, _Summary]) -> dict[str, set[int]]:
-    """The fields of the results of these functions that somebody uses."""
-    used: dict[str, set[int]] = {name: set() for name in calls}
-    everything = {name: range(len(_fields(function_of(mod, name)))) for name in calls}
-    passed_on: dict[str, list[str]] = {name: [] for name in calls}
-    todo: list[tuple[str, int]] = []
-    for gvar, function in mod.relax_functions().items():
-        summary = summaries.get(function) or summaries.setdefault(function, _summary(function))
-        todo += [(summary.bound[var], index) for var, index in summary.taken]
-        whole = [summary.bound[var] for var in summary.whole]
-        if summary.result is not None:
-            callee = summary.bound[summary.result]
-            if gvar.name_hint in calls:
-                passed_on[gvar.name_hint].append(callee)
-            else:
-                whole.append(callee)
-        todo += [(name, i) for name in whole for i in everything.get(name, ())]
-    while todo:
-        name, index = todo.pop()
-        if name in used and index not in used[name]:
-            used[name].add(index)
-            todo += [(callee, index) for callee in passed_on[name]]
-    return used
+def _in_info(info: StructInfo | None) -> list[Need]:
+    """The variables that hold shapes in a StructInfo."""
+    if info is None or not has_variable_shape(info):
+        return []
+    return [var for var in variables(info) if isinstance(var, Var)]
 
 
 # ---------------------------------------------------------------- what is returned instead
@@ -232,13 +271,18 @@ def _part(infos: tuple[StructInfo, ...], left: tuple[int, ...]) -> StructInfo:
     return TupleStructInfo(tuple([infos[index] for index in left]))
 
 
-def _with_fewer_results(function: Function, left: tuple[int, ...], is_same: bool) -> Function:
-    """The function that returns these fields only; `is_same` where its result has no others."""
+def _with_fewer_results(
+    function: Function,
+    every: Mapping[str, tuple[int, ...]],
+    left: tuple[int, ...],
+    bound: Mapping[Var, str],
+) -> Function:
+    """The function that returns these fields only; `every` has those that are left of others."""
     body = function.body
     assert isinstance(body, SeqExpr)
     info = _part(_fields(function), left)
-    if is_same:
-        return function.replace(ret_struct_info=info)
+    if isinstance(body.body, Var) and every.get(bound.get(body.body, "")) == left:
+        return function.replace(ret_struct_info=info)  # what it hands on has no others either
     blocks, result = body.blocks, body.body
     if isinstance(result, Tuple):
         fields: list[Expr] = [result.fields[index] for index in left]
@@ -259,8 +303,13 @@ def _with_fewer_results(function: Function, left: tuple[int, ...], is_same: bool
     return function.replace(body=body.replace(blocks=blocks, body=made), ret_struct_info=info)
 
 
-def _with_smaller_tuples(function: Function, left: Mapping[str, tuple[int, ...]]) -> Function:
-    """The function with what calls give now in the place of what they gave."""
+Smaller = Mapping[Var, tuple[Var, tuple[int, ...]]]
+
+
+def _with_smaller_tuples(
+    function: Function, left: Mapping[str, tuple[int, ...]], dead: Collection[Node]
+) -> Function:
+    """The function with what calls give now; bindings of `dead` variables are gone."""
     smaller: dict[Var, tuple[Var, tuple[int, ...]]] = {}
     for node in compounds(function):
         match node:
@@ -272,19 +321,30 @@ def _with_smaller_tuples(function: Function, left: Mapping[str, tuple[int, ...]]
 
     def step(node: Node) -> Node | None:
         match node:
-            case VarBinding(var=var, value=Call(args=args) as call) if var in smaller:
-                # Written anew: what the old one gave is known of it.
-                made = Call.make(call.op, args, call.attrs, call.sinfo_args, span=call.span)
-                return VarBinding.make(smaller[var][0], made, span=node.span)
-            case VarBinding(value=TupleGetItem(tuple_value=Var() as var, index=index)) if (
-                var in smaller
-            ):
-                new, kept = smaller[var]
-                if len(kept) == 1:
-                    return node.replace(value=new)
-                return node.replace(value=TupleGetItem.make(new, kept.index(index)))
-            case SeqExpr(body=Var() as var) if var in smaller:
-                return node.replace(body=smaller[var][0])
+            case BindingBlock(bindings=bindings):
+                kept = tuple([b for b in bindings if b.var not in dead])
+                return node.replace(bindings=kept) if len(kept) < len(bindings) else None
+            case VarBinding(var=var) if var not in dead:
+                return _with_less(node, smaller)
+            case SeqExpr(blocks=blocks, body=result):
+                if not all(block.bindings for block in blocks):
+                    node = node.replace(blocks=consolidate(blocks))
+                found = smaller.get(result) if isinstance(result, Var) else None
+                return node if found is None else node.replace(body=found[0])
         return None
 
     return rewrite_compounds(function, step)
+
+
+def _with_less(binding: VarBinding, smaller: Smaller) -> VarBinding | None:
+    """The binding of a call that gives less, or of a field of it; None for one that stays."""
+    match binding:
+        case VarBinding(var=var, value=Call(args=args) as call) if var in smaller:
+            # Written anew: what the old one gave is known of it.
+            made = Call.make(call.op, args, call.attrs, call.sinfo_args, span=call.span)
+            return VarBinding.make(smaller[var][0], made, span=binding.span)
+        case VarBinding(value=TupleGetItem(tuple_value=Var() as var, index=i)) if var in smaller:
+            new, kept = smaller[var]
+            value = new if len(kept) == 1 else TupleGetItem.make(new, kept.index(i))
+            return binding.replace(value=value)
+    return None
