@@ -42,7 +42,7 @@ from relaxscript_tests.transform.layout.pass_examples import LAYOUTS
 from relaxscript_tests.transform.params.pass_examples import PARAMS
 from relaxscript_tests.transform.pass_case import Case, Make
 from relaxscript_tests.transform.precision.pass_examples import PRECISIONS
-from relaxscript_tests.transform.prim_func.pass_examples import ALLOCATIONS
+from relaxscript_tests.transform.prim_func.pass_examples import OF_LOOPS
 from relaxscript_tests.transform.simplify.pass_examples import PRIVATE
 from relaxscript_tests.transform.vdevice.pass_examples import ON_DEVICES
 
@@ -472,7 +472,7 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
     "tir.BindTarget": [
         Case("llvm", lambda mod, inputs: tir.transform.BindTarget("llvm"), legalized),
     ],
-    **ALLOCATIONS,
+    **OF_LOOPS,
     "tir.VectorizeLoop": [
         Case("vectors", lambda mod, inputs: tir.transform.VectorizeLoop(), vectorized),
         Case("serial", lambda mod, inputs: tir.transform.VectorizeLoop(False), vectorized),

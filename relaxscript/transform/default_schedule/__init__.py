@@ -28,6 +28,9 @@ loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.
 loop_nests.py              what a function of plain loops does: nests, and one store in each.
 processor.py               facts of the processor: how long its vectors are.
+
+Most of them do what steps of `tir.Schedule` do. `test_traces.py` compares both, and says of each
+file here which steps these are, or what no step writes.
 """
 
 from __future__ import annotations

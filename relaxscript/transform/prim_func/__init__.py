@@ -6,6 +6,7 @@ remove_no_op.py    statements without effect.
 convert_ssa.py     each variable defined once.
 lower_init_block.py  the init of a block as a condition in its body.
 vectorize_loop.py  loops of kind vectorized as operations on vectors.
+unroll_loop.py     loops of kind unrolled as their iterations.
 lower_blocks.py    blocks without axes, and none at all.
 allocation_location.py  memory in the loops that use it.
 compact_allocation.py  memory of what is used only.
@@ -24,11 +25,13 @@ from .lower_blocks import ConvertBlocksToOpaque, LowerOpaqueBlock
 from .lower_init_block import LowerInitBlock
 from .remove_no_op import RemoveNoOp
 from .simplify import Simplify
+from .unroll_loop import UnrollLoop
 from .vectorize_loop import VectorizeLoop
 
 __all__ = [
     "AnnotateEntryFunc", "Apply", "BindTarget", "CompactBufferAllocation", "ConvertBlocksToOpaque",
     "ConvertSSA", "Filter",
     "FlattenBuffer", "LowerInitBlock", "LowerOpaqueBlock",
-    "PlanAndUpdateBufferAllocationLocation", "RemoveNoOp", "Simplify", "VectorizeLoop",
+    "PlanAndUpdateBufferAllocationLocation", "RemoveNoOp", "Simplify", "UnrollLoop",
+    "VectorizeLoop",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from relaxscript.ir.structural_equality import assert_structural_equal, structur
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.tir import Schedule
 from relaxscript.transform import default_schedule
-from relaxscript.transform.default_schedule import elementwise, nests, rows
+from relaxscript.transform.default_schedule import elementwise, nests, product, rows
 from relaxscript.transform.default_schedule.processor import Processor
 from relaxscript_tests import examples
 from relaxscript_tests.transform.default_schedule.fused_programs import (
@@ -34,8 +34,10 @@ from relaxscript_tests.transform.default_schedule.traces import (
     normal_form,
     output_blocks,
     partial_results,
+    product_of_few_rows,
     reduction_in_columns,
     reduction_of_rows,
+    unrolled,
 )
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 
@@ -72,6 +74,7 @@ def test_elements_are_inlined_fused_and_split(head: str, body: str, processor: P
     assert_is_trace(func, elementwise(func, processor), elementwise_trace(func, processor))
 
 
+@pytest.mark.slow
 def test_elements_of_random_programs_are_inlined_fused_and_split():
     found = 0
     for seed in range(examples(60)):
@@ -254,6 +257,26 @@ def test_reductions_in_columns_are_cached_split_reordered_and_decomposed(
     assert_structural_equal(normal_form(made), normal_form(sch.mod["main"]))
 
 
+# ------------------------------------------------------------------ products of few rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows_of_a", [1, 3, 4])
+@pytest.mark.parametrize(("steps", "columns"), [(300, 64), (303, 64), (300, 67), (301, "n")])
+@pytest.mark.parametrize(("dtype", "lanes"), [("float32", 8), ("float64", 4)])
+def test_products_of_few_rows_are_decomposed_partitioned_split_and_reordered(
+    rows_of_a: int, steps: int, columns: int | str, dtype: str, lanes: int
+):
+    head = (
+        f"{tensor('x', rows_of_a, steps, dtype=dtype)}, {tensor('z', steps, columns, dtype=dtype)}"
+    )
+    func = only_prim_func(fused(head, "y = R.matmul(x, z)"))
+    made = product(func, Processor(32, 16))
+    assert made is not None
+    found = product_of_few_rows(func, 4, lanes).mod["main"]
+    assert_structural_equal(unrolled(made), unrolled(found))
+
+
 # ------------------------------------------------------------------ what steps do not write
 
 X_64, ROW = tensor("x", 5, 64), f"{tensor('g', 64)}, {tensor('b', 64)}"
@@ -345,6 +368,7 @@ TRACED = {
     "elementwise": "compute_inline, fuse, loop_partition, split, vectorize",
     "inline_producers": "compute_inline",
     "collapsed_axes": "fuse",
+    "product_of_few_rows": "decompose_reduction, loop_partition, split, reorder, unroll, vectorize",
     **dict.fromkeys(FAMILIES, "reorder, loop_partition, split, unroll, vectorize"),
 }
 _MICRO_KERNEL = "products have a micro-kernel in registers, with tiles that overlap at the edge"
@@ -356,7 +380,7 @@ OUTSIDE = {
         ("direct_product", "in_place", "packed_product", "product", "tiled_product"), _MICRO_KERNEL
     ),
     **dict.fromkeys(("contraction", "contraction_copies", "panel_copies"), _PANELS),
-    "product_of_few_rows": "some steps of a sum are one statement, of products that are fused",
+    "transposed_product": "whether rows are few is asked when the product is run, of two schedules",
     "reduction_loops": f"a last vector of columns begins earlier, a sum over what may be no steps "
     f"has one loop with a beginning of its own, and {_HALVES}",
     "row_sweeps": _HALVES,

@@ -12,7 +12,8 @@ from typing import Any
 
 from relaxscript.arith import YES, prove_equal, simplify
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Ramp, Var
+from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Ramp, StringImm, Var
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.ir.tir import (
     Buffer,
     BufferStore,
@@ -34,6 +35,7 @@ from relaxscript.tir.transform import (
     PlanAndUpdateBufferAllocationLocation,
     RemoveNoOp,
     Simplify,
+    UnrollLoop,
     VectorizeLoop,
 )
 from relaxscript.transform import Sequential
@@ -314,15 +316,65 @@ def product_of_few_rows(func: PrimFunc, steps_at_once: int, lanes: int) -> Sched
     sch = Schedule(func)
     (block,) = sch.get_child_blocks(sch.get_block("root"))
     rows, columns, steps = sch.get_loops(block)
-    outer, lane = sch.split(columns, [None, lanes])
-    some, each = sch.split(steps, [None, steps_at_once])
-    sch.reorder(some, outer, rows, each, lane)
-    first = sch.decompose_reduction(block, some)
-    for loop in (rows, each, sch.get_loops(first)[-2]):
-        sch.unroll(loop)
-    for loop in (lane, sch.get_loops(first)[-1]):
-        sch.vectorize(loop)
+    sch.reorder(steps, columns, rows)
+    first = sch.decompose_reduction(block, steps)
+    columns_by_vectors(sch, first, 0, lanes)
+    for part, is_whole in whole_and_rest(sch, block, 0, steps_at_once, 0):
+        steps, columns, rows = sch.get_loops(part)
+        steps, each = sch.split(steps, [None, steps_at_once if is_whole else 1])
+        sch.reorder(steps, columns, rows, each)
+        columns_by_vectors(sch, part, 1, lanes)
     return sch
+
+
+def columns_by_vectors(sch: Schedule, block: Any, axis: int, lanes: int) -> None:
+    """The columns of a block by vectors and one by one, all loops in them unrolled."""
+    for part, is_whole in whole_and_rest(sch, block, axis, lanes, axis):
+        columns, *inner = sch.get_loops(part)[axis:]
+        if is_whole:
+            columns, lane = sch.split(columns, [None, lanes])
+            sch.reorder(columns, *inner, lane)
+            sch.vectorize(lane)
+        for loop in inner:
+            sch.unroll(loop)
+
+
+def unrolled(func: PrimFunc) -> PrimFunc:
+    """A normal form without unrolled loops, and with stores of one element in a row as one.
+
+    Products that are fused with a sum are products and sums.
+    """
+    made = UnrollLoop()(IRModule({"main": normal_form(func)}))["main"]
+    body = ir_transform(made.body, None, _as_one_store)
+    return made.replace(body=ir_transform(body, None, _with_canonical_indices))
+
+
+def _as_one_store(node: Any) -> Any:
+    match node:
+        case Call(args=(StringImm(value="llvm.fma"), a, b, c)):
+            return c + a * b
+        case SeqStmt(seq=(first, *others)):
+            made = [first]
+            for stmt in others:
+                both = _both_in_one(made[-1], stmt)
+                made[-1:] = [made[-1], stmt] if both is None else [both]
+            return SeqStmt(tuple(made)) if len(made) > 1 else made[0]
+    return None
+
+
+def _both_in_one(first: Stmt, then: Stmt) -> Stmt | None:
+    """A store and another one of the same element as one; None for other statements."""
+    if not isinstance(first, BufferStore) or not isinstance(then, BufferStore):
+        return None
+    first, then = (ir_transform(x, None, _with_canonical_indices) for x in (first, then))
+    target = BufferLoad(first.buffer, first.indices)
+
+    def step(node: Any) -> Any:
+        return first.value if structural_equal(node, target) else None
+
+    if not structural_equal(target, BufferLoad(then.buffer, then.indices)):
+        return None
+    return then.replace(value=ir_transform(then.value, None, step))
 
 
 def partial_results(func: PrimFunc) -> Stmt:

@@ -6,7 +6,10 @@ from contextlib import suppress
 
 from relaxscript import tir
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.tir import BlockRealize, PrimFunc
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import IntImm
+from relaxscript.ir.tir import BlockRealize, For, ForKind, PrimFunc
+from relaxscript.ir.walk import rewrite
 from relaxscript_tests.transform.default_schedule.fused_programs import FUSED
 from relaxscript_tests.transform.fuse.fusable_programs import fusable_module
 from relaxscript_tests.transform.pass_case import Case
@@ -33,7 +36,22 @@ def computed_in_parts(seed: int) -> IRModule:
     return tir.transform.ConvertBlocksToOpaque()(moved)
 
 
-ALLOCATIONS = {
+def unrolled(seed: int) -> IRModule:
+    """The same, the loops of a known number of iterations being unrolled."""
+
+    def step(node: Node) -> Node | None:
+        is_short = isinstance(node, For) and isinstance(node.extent, IntImm)
+        return node.replace(kind=ForKind.UNROLLED) if is_short else None
+
+    mod = computed_in_loops(seed)
+    for var, func in mod.functions.items():
+        if isinstance(func, PrimFunc):
+            mod[var] = func.replace(body=rewrite(func.body, step))
+    return mod
+
+
+OF_LOOPS = {
+    "tir.UnrollLoop": [Case("unrolled", lambda mod, inputs: tir.transform.UnrollLoop(), unrolled)],
     "tir.PlanAndUpdateBufferAllocationLocation": [
         Case(
             "in_loops", lambda mod, inputs: tir.transform.PlanAndUpdateBufferAllocationLocation(),
