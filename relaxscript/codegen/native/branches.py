@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,8 +29,9 @@ def add_choice(
     equal, or tensors that are alike, of which one is chosen.
     """
     same = _same_tensors(draft, then, otherwise)
-    draft.views[:] = [(same.get(root, root), facts) for root, facts in draft.views]
-    draft.chosen[:] = [(same.get(a, a), same.get(b, b)) for a, b in draft.chosen]
+    if same:
+        draft.views[:] = [(same.get(root, root), facts) for root, facts in draft.views]
+        draft.chosen[:] = [(same.get(a, a), same.get(b, b)) for a, b in draft.chosen]
     begin = len(draft.chosen)
     value = _join(draft, then.value, otherwise.value, same)
     pairs = list(enumerate(draft.chosen[begin:], begin))
@@ -47,12 +49,12 @@ def _same_tensors(
 ) -> dict[Tensor, Tensor]:
     """The tensors of the first branch for those of the second that can be the same."""
     ones, others = list(_tensors_in(then.value)), list(_tensors_in(otherwise.value))
-    same: dict[Tensor, Tensor] = {}
+    counts, same = (Counter(ones), Counter(others)), dict[Tensor, Tensor]()
     for a, b in zip(ones, others, strict=False):
         both_new = isinstance(a, Made) and isinstance(b, Made)
         if not both_new or a.index not in then.made or b.index not in otherwise.made:
             continue
-        if ones.count(a) == others.count(b) == 1 and draft.are_alike(a, b):
+        if counts[0][a] == counts[1][b] == 1 and draft.are_alike(a, b):
             same[b] = a
     return same
 

@@ -11,14 +11,18 @@ from relaxscript.ir import prim
 from .integers import Integers
 from .plan import EntryPlan, Tensor
 
-__all__ = ["EntryContext"]
+__all__ = ["MEMORY", "RAISE", "SLOW", "EntryContext"]
+
+# The exits of an entry that holds something: an exception that is set goes on, the slow way is
+# gone, or one of both, as the exception is.
+RAISE, SLOW, MEMORY = "drop.raise", "drop.slow", "drop.memory"
 
 
 class EntryContext:
     """An entry that is being written: its text so far, and the values that are known by then.
 
     `values` are those of variables. `data`, `shapes` and `objects` are the addresses of elements,
-    the sizes and the arrays of tensors. `alive` are tensors that the entry holds.
+    the sizes and the arrays of tensors. `alive` are tensors that the entry holds, with their slots.
     """
 
     def __init__(self, plan: EntryPlan, symbol: str, sites: FailureSites) -> None:
@@ -32,7 +36,11 @@ class EntryContext:
         self.data: dict[Tensor, Value] = {}
         self.shapes: dict[Tensor, list[Value]] = {}
         self.objects: dict[Tensor, Value] = {}
-        self.alive: list[Tensor] = []
+        self.alive: dict[Tensor, int] = {}
+        # The slots for objects that are held, how many there are and which are free.
+        self.slots = 0
+        self.free: list[int] = []
+        self.exits: set[str] = set()
 
     # ------------------------------------------------------------ ways out
 
@@ -54,20 +62,63 @@ class EntryContext:
             self.asm.branch(found, "slow", ahead)
             self.asm.begin(ahead)
 
-    def drop(self, *others: Value) -> None:
-        """Let go of all that was made and is not let go of yet."""
-        for thing in (*others, *(self.objects[tensor] for tensor in self.alive)):
-            self.release(thing)
-
-    def or_raise(self, made: Value, *before: Value) -> Value:
-        """The thing that was made; a failure is Python's to tell, and what was made before goes."""
-        failed, ahead = self.asm.name(), self.asm.name()
-        self.asm.branch(self.asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
-        self.asm.begin(failed)
-        self.drop(*before)
-        self.asm.do("ret ptr null")
+    def unless(self, failed: Value, exit_: str) -> None:
+        """Leave by an exit where something failed; all that is held is let go of there."""
+        self.exits.add(exit_)
+        ahead = self.asm.name()
+        self.asm.branch(failed, exit_, ahead)
         self.asm.begin(ahead)
+
+    def or_raise(self, made: Value) -> Value:
+        """The thing that was made, held from now on; a failure is Python's to tell."""
+        self.unless(self.asm.compare("icmp eq", made, Value("ptr", "null")), RAISE)
+        self.hold(made)
         return made
+
+    def exit_lines(self) -> list[str]:
+        """The exits that are taken, as blocks."""
+        lines: list[str] = []
+        for exit_ in sorted(self.exits):
+            lines.append(f"{exit_}:")
+            if self.slots:
+                self.declare("relaxscript_drop", "void", "ptr, i64")
+                lines.append(f"  call void @relaxscript_drop(ptr %held, i64 {self.slots})")
+            if exit_ == MEMORY:
+                self.declare("relaxscript_no_memory", "i1", "")
+                lines.append("  %forgotten = call i1 @relaxscript_no_memory()")
+                lines.append("  br i1 %forgotten, label %slow, label %none")
+                lines += ["none:", "  ret ptr null"]
+            else:
+                lines.append("  ret ptr null" if exit_ == RAISE else "  br label %slow")
+        return lines
+
+    def held_lines(self) -> list[str]:
+        """The memory for what is held, which is nothing at first."""
+        if not self.slots:
+            return []
+        self.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
+        return [
+            f"%held = alloca [{self.slots} x ptr]",
+            f"call void @llvm.memset.p0.i64(ptr %held, i8 0, i64 {8 * self.slots}, i1 false)",
+        ]
+
+    # ------------------------------------------------------------ what is held
+
+    def hold(self, thing: Value) -> int:
+        """Take over a reference, until `forget` or an exit; gives the slot where it is."""
+        slot = self.free.pop() if self.free else self.slots
+        self.slots = max(self.slots, slot + 1)
+        self.asm.do(f"store {thing}, {self.slot(slot)}")
+        return slot
+
+    def forget(self, slot: int) -> None:
+        """Hold what is in a slot no more."""
+        self.asm.do(f"store ptr null, {self.slot(slot)}")
+        self.free.append(slot)
+
+    def slot(self, number: int) -> Value:
+        """The place of a slot."""
+        return self.asm.value("ptr", f"getelementptr ptr, ptr %held, i64 {number}")
 
     # ------------------------------------------------------------ words of the text
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from relaxscript.codegen.llvm.ir_writer import FailureSites, Value
@@ -27,11 +28,10 @@ from relaxscript.runtime.result_blocks import ALIGNMENT
 from relaxscript.semantics.prim_func_abi import Extent, ScalarParam
 
 from .arguments import take_arguments
-from .context import EntryContext
+from .context import RAISE, SLOW, EntryContext
 from .integers import Integers, Unwritable, i64
 from .plan import (
     ArrayFacts,
-    Branch,
     Choice,
     Chosen,
     EntryPlan,
@@ -89,6 +89,10 @@ class _EntryWriter(EntryContext):
         super().__init__(plan, symbol, sites)
         self.sizes: list[Value] = []  # of the results, in bytes
         self.stack: list[_Room] = []
+        self.rooms: dict[Tensor, _Room] = {}
+        # The order in which tensors were made, and what each step uses.
+        self.order: dict[Tensor, int] = {}
+        self.used: dict[int, set[Tensor]] = {}
         self.chosen = chosen_tensors(plan, plan.steps)
         # What kernels are given and how long they take, by the numbers of calls; those done by now.
         self.passed: list[list[Tensor | Value]] = []
@@ -130,27 +134,47 @@ class _EntryWriter(EntryContext):
 
         Tensors are made before the first step that uses them. What was made before stays.
         """
-        uses = [uses_of(self.plan, step) for step in steps]
-        before = set(self.data)
-        for tensor in sorted(set(kept).difference(before, *uses), key=_number):
-            if isinstance(tensor, Made):
-                make_array(self, tensor, self.sizes[tensor.index], zeros=True)
+        uses, begin = list(map(self.uses, steps)), len(self.order)
         last = {tensor: place for place, used in enumerate(uses) for tensor in used}
         first = {tensor: place for place, used in reversed([*enumerate(uses)]) for tensor in used}
+        for tensor in sorted(kept, key=_number):
+            if isinstance(tensor, Made) and tensor not in self.data and tensor not in first:
+                self.make(tensor, kept, None)
         for place, step in enumerate(steps):
+            inner = self.of_one_branch(step)
             for tensor in sorted(uses[place], key=_number):
                 if isinstance(tensor, Made) and tensor not in self.data:
                     outlives = tensor in kept or first[tensor] < last[tensor]
-                    if outlives or not _is_of_one_branch(self.plan, step, tensor):
+                    if outlives or tensor not in inner:
                         self.make(tensor, kept, step)
-            if isinstance(step, Choice):
-                self.choose(step)
-            else:
-                self.call_kernel(step)
             ending = {tensor for tensor in uses[place] if last[tensor] == place}
             if isinstance(step, Choice):
-                ending |= {j for j, _ in step.branches[0].results if j not in last}
-            self.let_go_of(ending - kept - before)
+                self.choose(step)
+                ending |= {one for one, _ in step.branches[0].results if one not in last}
+            else:
+                self.call_kernel(step)
+            self.let_go_of(t for t in ending - kept if self.order.get(t, -1) >= begin)
+
+    def uses(self, step: Step) -> set[Tensor]:
+        """The tensors that a step uses, found once."""
+        found = self.used.get(id(step))
+        if found is None:
+            found = self.used[id(step)] = uses_of(self.plan, step)
+        return found
+
+    def of_one_branch(self, step: Step) -> set[Tensor]:
+        """The tensors that are only used in one branch of a step, which then makes them."""
+        if not isinstance(step, Choice):
+            return set()
+        then, otherwise = (
+            {self.plan.root(leaf) for _, leaf in branch.results}.union(
+                *map(self.uses, branch.steps)
+            )
+            for branch in step.branches
+        )
+        condition = step.condition
+        root = None if isinstance(condition, Number) else self.plan.root(condition)
+        return {tensor for tensor in then ^ otherwise if tensor != root}
 
     def make_all(self, kept: Set[Tensor]) -> None:
         """Memory for all tensors, ahead of steps that cannot be done again where it is lacking.
@@ -158,13 +182,14 @@ class _EntryWriter(EntryContext):
         It is held to the end.
         """
         for step in self.plan.steps:
-            for tensor in sorted(uses_of(self.plan, step), key=_number):
+            for tensor in sorted(self.uses(step), key=_number):
                 if isinstance(tensor, Made) and tensor not in self.data:
                     self.make(tensor, kept, step)
 
-    def make(self, tensor: Made, kept: Set[Tensor], step: Step) -> None:
-        """Memory for a tensor, which a step is the first to use."""
-        zeros = _needs_zeros(self.plan, tensor, [step])
+    def make(self, tensor: Made, kept: Set[Tensor], step: Step | None) -> None:
+        """Memory for a tensor, which a step is the first to use, or none."""
+        zeros = step is None or self.needs_zeros(tensor, [step])
+        self.order[tensor] = len(self.order)
         is_object = tensor in kept or tensor in self.chosen
         if is_object or not self.put_on_stack(tensor, zeros):
             make_array(self, tensor, self.sizes[tensor.index], zeros)
@@ -180,7 +205,7 @@ class _EntryWriter(EntryContext):
         for chosen, _ in choice.branches[0].results:
             self.room += [f"{place} = alloca ptr" for place in _places(chosen)]
         for label, branch in zip(labels, choice.branches, strict=True):
-            data, objects, alive = {**self.data}, {**self.objects}, [*self.alive]
+            begin, alive = len(self.order), len(self.alive)
             asm.begin(label)
             self.run(branch.steps, {self.plan.root(leaf) for _, leaf in branch.results})
             for chosen, leaf in branch.results:
@@ -190,16 +215,29 @@ class _EntryWriter(EntryContext):
                 elements, held = _places(chosen)
                 asm.do(f"store {self.data[root]}, ptr {elements}")
                 asm.do(f"store {thing}, ptr {held}")
-            self.let_go_of(self.data.keys() - data.keys())
-            assert self.alive == alive, "a branch lets go of its own tensors, and of no others"
-            self.data, self.objects = data, objects
+            self.let_go_of(self.made_since(begin))
+            assert len(self.alive) == alive, "a branch lets go of its own tensors, and of no others"
             asm.jump(end)
         asm.begin(end)
         for chosen, _ in choice.branches[0].results:
             elements, held = _places(chosen)
             self.data[chosen] = asm.value("ptr", f"load ptr, ptr {elements}")
             self.objects[chosen] = asm.value("ptr", f"load ptr, ptr {held}")
-            self.alive.append(chosen)
+            self.order[chosen] = len(self.order)
+            self.alive[chosen] = self.hold(self.objects[chosen])
+
+    def needs_zeros(self, tensor: Made, steps: Sequence[Step]) -> bool:
+        """True unless the first step that uses a tensor writes all of its elements."""
+        for step in steps:
+            if tensor not in self.uses(step):
+                continue
+            if isinstance(step, PlannedCall):
+                return tensor not in step.filled or step.operands.count(tensor) != 1
+            condition = step.condition
+            if not isinstance(condition, Number) and self.plan.root(condition) == tensor:
+                return True
+            return any(self.needs_zeros(tensor, branch.steps) for branch in step.branches)
+        return True
 
     def truth(self, condition: Tensor | Number) -> Value:
         """The value of a condition."""
@@ -209,13 +247,18 @@ class _EntryWriter(EntryContext):
         element = self.field(self.data[self.plan.root(condition)], 0, "i8")
         return self.asm.compare("icmp ne", element, Value("i8", "0"))
 
-    def let_go_of(self, tensors: Set[Tensor]) -> None:
+    def made_since(self, begin: int) -> list[Tensor]:
+        """The tensors that were made since there were so many."""
+        return list(takewhile(lambda t: self.order[t] >= begin, reversed(self.order)))
+
+    def let_go_of(self, tensors: Iterable[Tensor]) -> None:
         """The end of tensors that nothing uses any more."""
-        for tensor in [tensor for tensor in self.alive if tensor in tensors]:
-            self.release(self.objects[tensor])
-            self.alive.remove(tensor)
-        for room in self.stack:
-            if room.tensor in tensors:
+        for tensor in sorted(tensors, key=self.order.__getitem__):
+            slot, room = self.alive.pop(tensor, None), self.rooms.pop(tensor, None)
+            if slot is not None:
+                self.forget(slot)
+                self.release(self.objects[tensor])
+            if room is not None:
                 room.tensor = None
 
     def put_on_stack(self, tensor: Made, zeros: bool) -> bool:
@@ -234,6 +277,7 @@ class _EntryWriter(EntryContext):
             self.stack += fitting
         room = min(fitting, key=lambda room: room.size)
         room.tensor = tensor
+        self.rooms[tensor] = room
         self.data[tensor] = Value("ptr", room.name)
         if zeros:
             self.declare("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1")
@@ -245,9 +289,10 @@ class _EntryWriter(EntryContext):
         given = "ptr %self, ptr %args, i64 %count, ptr %names"
         header = f"define ptr @{self.symbol}({given}) nounwind"
         self.declare("relaxscript_slowly", "ptr", "ptr, ptr, i64, ptr")
+        exits, room = self.exit_lines(), [*self.room, *self.held_lines()]
         return "\n".join([
-            f"{header} {{", "entry:", *(f"  {line}" for line in self.room), "  br label %start",
-            "start:", *self.asm.lines, "slow:",
+            f"{header} {{", "entry:", *(f"  {line}" for line in room), "  br label %start",
+            "start:", *self.asm.lines, *exits, "slow:",
             f"  %answer = call ptr @relaxscript_slowly({given})", "  ret ptr %answer", "}",
         ])  # fmt: skip
 
@@ -327,12 +372,7 @@ class _EntryWriter(EntryContext):
         thread = asm.value("ptr", f"call ptr @relaxscript_unlock({large})")
         status = asm.value("i32", text)
         raised = asm.value("i1", f"call i1 @relaxscript_lock({thread})")
-        stop, ahead = asm.name(), asm.name()
-        asm.branch(raised, stop, ahead)
-        asm.begin(stop)
-        self.drop()
-        asm.do("ret ptr null")
-        asm.begin(ahead)
+        self.unless(raised, RAISE)
         self.explain(status)
 
     def effort(self, call: PlannedCall, values: Mapping[prim.Var, Value]) -> float | Value:
@@ -376,17 +416,19 @@ class _EntryWriter(EntryContext):
         The machine runs the same again and says what is wrong, also of the source before it was
         optimised. What was written into arguments must not be written twice: it stays as it is.
         """
-        asm = self.asm
+        asm, zero = self.asm, Value("i32", "0")
+        is_failure = asm.compare("icmp ne", status, zero)
+        if not self.has_written:
+            self.unless(is_failure, SLOW)
+            return
         failed, ahead = asm.name(), asm.name()
-        asm.branch(asm.compare("icmp ne", status, Value("i32", "0")), failed, ahead)
+        asm.branch(is_failure, failed, ahead)
         asm.begin(failed)
-        self.drop()
-        if self.has_written:
-            place = Value("i32", str(self.called - 1))
-            given = Value("ptr", "%self"), status, place, Value("ptr", "%details")
-            asm.do(f"ret {self.call('relaxscript_failed', 'ptr', *given)}")
-        else:
-            asm.jump("slow")
+        place = Value("i32", str(self.called - 1))
+        given = Value("ptr", "%self"), status, place, Value("ptr", "%details")
+        self.call("relaxscript_failed", "ptr", *given)
+        self.exits.add(RAISE)
+        asm.jump(RAISE)
         asm.begin(ahead)
 
     def size(self, index: int, facts: ArrayFacts) -> Value:
@@ -405,29 +447,6 @@ def with_zeros(values: Mapping[prim.Var, Value], e: prim.PrimExpr) -> dict[prim.
 
 def _number(tensor: Tensor) -> int:
     return tensor.index
-
-
-def _is_of_one_branch(plan: EntryPlan, step: Step, tensor: Made) -> bool:
-    """True if a tensor is only used in one branch of a step, which then makes it."""
-    if not isinstance(step, Choice):
-        return False
-    ways = [Choice(Number(prim.const(True)), (branch, Branch((), ()))) for branch in step.branches]
-    condition = step.condition
-    is_condition = not isinstance(condition, Number) and plan.root(condition) == tensor
-    return not is_condition and sum(tensor in uses_of(plan, way) for way in ways) == 1
-
-
-def _needs_zeros(plan: EntryPlan, tensor: Made, steps: Sequence[Step]) -> bool:
-    """True unless the first step that uses a tensor writes all of its elements."""
-    for step in steps:
-        if tensor not in uses_of(plan, step):
-            continue
-        if isinstance(step, PlannedCall):
-            return tensor not in step.filled or step.operands.count(tensor) != 1
-        if isinstance(step.condition, Number) or plan.root(step.condition) != tensor:
-            return any(_needs_zeros(plan, tensor, branch.steps) for branch in step.branches)
-        break
-    return True
 
 
 def _places(chosen: Chosen) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from relaxscript.codegen.llvm.ir_writer import Value
 
 from .builtin import DATA
-from .context import EntryContext
+from .context import MEMORY, EntryContext
 from .plan import Given, Made, Number, Returned, ShapeValue, View, leaves_of
 
 __all__ = ["make_array", "return_results"]
@@ -21,44 +21,36 @@ _SCALARS = {
 
 def make_array(cx: EntryContext, tensor: Made, size: Value, zeros: bool) -> None:
     """A new array of so many bytes; the slow way says what fails."""
-    asm, index, sizes = cx.asm, tensor.index, cx.shapes[tensor]
+    index, sizes = tensor.index, cx.shapes[tensor]
     dims = cx.row(f"dims.{index}", sizes)
     given = (
         cx.dtype(cx.plan.made[index].dtype), Value("i32", str(len(sizes))), dims, size,
         Value("i1", str(int(zeros))),
     )  # fmt: skip
     made = cx.call("relaxscript_result", "ptr", *given)
-    failed, ahead = asm.name(), asm.name()
-    asm.branch(asm.compare("icmp eq", made, Value("ptr", "null")), failed, ahead)
-    asm.begin(failed)
-    cx.drop()
-    other = asm.name()
-    asm.branch(cx.call("relaxscript_no_memory", "i1"), "slow", other)
-    asm.begin(other)
-    asm.do("ret ptr null")
-    asm.begin(ahead)
+    cx.unless(cx.asm.compare("icmp eq", made, Value("ptr", "null")), MEMORY)
     cx.objects[tensor], cx.data[tensor] = made, cx.field(made, DATA, "ptr")
-    cx.alive.append(tensor)
+    cx.alive[tensor] = cx.hold(made)
 
 
 def return_results(cx: EntryContext) -> None:
     """Return what is to be returned; all that can fail is done before anything is handed over."""
     returned = cx.plan.returned
     leaves = list(leaves_of(returned))
-    new: list[Value] = []
+    handed = set(leaves)
     for leaf in dict.fromkeys(leaves):
         if isinstance(leaf, View):
-            cx.objects[leaf] = cx.or_raise(_view(cx, leaf), *new)
-            new.append(cx.objects[leaf])
+            cx.objects[leaf] = cx.or_raise(_view(cx, leaf))
     others: list[Value] = []
     for part in _others(returned):
-        others.append(cx.or_raise(_new(cx, part, len(others)), *new, *others))
+        others.append(cx.or_raise(_new(cx, part, len(others))))
     for tensor in cx.alive:
-        if tensor not in leaves:
+        if tensor not in handed:
             cx.release(cx.objects[tensor])
-    for i, leaf in enumerate(leaves):
-        if isinstance(leaf, Given) or leaf in leaves[:i]:
+    for leaf in leaves:
+        if isinstance(leaf, Given) or leaf not in handed:
             cx.reference(cx.objects[leaf])
+        handed.discard(leaf)
     cx.asm.do(f"ret {_fill(cx, returned, iter(others))}")
 
 

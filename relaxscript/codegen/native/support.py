@@ -5,6 +5,7 @@
                                                               `place` of a kernel says
     ptr relaxscript_result(ptr dtype, i32 ndim, ptr dims, i64 size, i1 zeros)    a new array
     ptr relaxscript_view(ptr dtype, i32 ndim, ptr dims, ptr data, ptr base)      a view of `base`
+    void relaxscript_drop(ptr held, i64 count)    lets go of so many objects, null for none
     i1 relaxscript_no_memory()    forgets a failure to allocate, false for any other
     ptr relaxscript_new_shape(i64 rank, ptr sizes)    a new shape
     ptr relaxscript_unlock(i1 wanted) · i1 relaxscript_lock(ptr thread)    Python's lock; true where
@@ -34,6 +35,7 @@ PYTHON_FUNCTIONS = (
 SHARED_FUNCTIONS = (
     "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
     "relaxscript_view", "relaxscript_unlock", "relaxscript_lock", "relaxscript_new_shape",
+    "relaxscript_drop",
 )  # fmt: skip
 
 _CALLS = """\
@@ -337,4 +339,23 @@ failed:
 }
 """
 
-SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK + _SHAPES
+_DROP = """\
+define void @relaxscript_drop(ptr %held, i64 %count) nounwind {
+entry:
+  br label %next
+next:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %end
+one:
+  %place = getelementptr ptr, ptr %held, i64 %i
+  %thing = load ptr, ptr %place
+  call void @Py_DecRef(ptr %thing)
+  %i.next = add i64 %i, 1
+  br label %next
+end:
+  ret void
+}
+"""
+
+SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK + _SHAPES + _DROP
