@@ -32,6 +32,7 @@ from .context import RAISE, SLOW, EntryContext
 from .integers import Integers, Unwritable, i64
 from .plan import (
     ArrayFacts,
+    Branch,
     Choice,
     Chosen,
     EntryPlan,
@@ -93,6 +94,7 @@ class _EntryWriter(EntryContext):
         # The order in which tensors were made, and what each step uses.
         self.order: dict[Tensor, int] = {}
         self.used: dict[int, set[Tensor]] = {}
+        self.firsts: dict[int, dict[Tensor, Step | None]] = {}
         self.chosen = chosen_tensors(plan, plan.steps)
         # What kernels are given and how long they take, by the numbers of calls; those done by now.
         self.passed: list[list[Tensor | Value]] = []
@@ -166,12 +168,7 @@ class _EntryWriter(EntryContext):
         """The tensors that are only used in one branch of a step, which then makes them."""
         if not isinstance(step, Choice):
             return set()
-        then, otherwise = (
-            {self.plan.root(leaf) for _, leaf in branch.results}.union(
-                *map(self.uses, branch.steps)
-            )
-            for branch in step.branches
-        )
+        then, otherwise = (self.uses_in(branch).keys() for branch in step.branches)
         condition = step.condition
         root = None if isinstance(condition, Number) else self.plan.root(condition)
         return {tensor for tensor in then ^ otherwise if tensor != root}
@@ -188,7 +185,7 @@ class _EntryWriter(EntryContext):
 
     def make(self, tensor: Made, kept: Set[Tensor], step: Step | None) -> None:
         """Memory for a tensor, which a step is the first to use, or none."""
-        zeros = step is None or self.needs_zeros(tensor, [step])
+        zeros = step is None or self.needs_zeros(tensor, step)
         self.order[tensor] = len(self.order)
         is_object = tensor in kept or tensor in self.chosen
         if is_object or not self.put_on_stack(tensor, zeros):
@@ -226,18 +223,25 @@ class _EntryWriter(EntryContext):
             self.order[chosen] = len(self.order)
             self.alive[chosen] = self.hold(self.objects[chosen])
 
-    def needs_zeros(self, tensor: Made, steps: Sequence[Step]) -> bool:
-        """True unless the first step that uses a tensor writes all of its elements."""
-        for step in steps:
-            if tensor not in self.uses(step):
-                continue
-            if isinstance(step, PlannedCall):
-                return tensor not in step.filled or step.operands.count(tensor) != 1
-            condition = step.condition
-            if not isinstance(condition, Number) and self.plan.root(condition) == tensor:
-                return True
-            return any(self.needs_zeros(tensor, branch.steps) for branch in step.branches)
-        return True
+    def needs_zeros(self, tensor: Made, step: Step) -> bool:
+        """True unless a step, the first to use a tensor, writes all of its elements."""
+        if isinstance(step, PlannedCall):
+            return tensor not in step.filled or step.operands.count(tensor) != 1
+        condition = step.condition
+        if not isinstance(condition, Number) and self.plan.root(condition) == tensor:
+            return True
+        firsts = [self.uses_in(branch).get(tensor) for branch in step.branches]
+        return any(first is None or self.needs_zeros(tensor, first) for first in firsts)
+
+    def uses_in(self, branch: Branch) -> dict[Tensor, Step | None]:
+        """The first step of a branch that uses each tensor; None for a mere result."""
+        found = self.firsts.get(id(branch))
+        if found is None:
+            found = {self.plan.root(leaf): None for _, leaf in branch.results}
+            for step in reversed(branch.steps):
+                found.update(dict.fromkeys(self.uses(step), step))
+            self.firsts[id(branch)] = found
+        return found
 
     def truth(self, condition: Tensor | Number) -> Value:
         """The value of a condition."""

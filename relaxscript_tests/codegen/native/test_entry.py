@@ -178,6 +178,14 @@ else:
 {reshaped("y", "n, 4")}
 return {call("scale", "z")}
 """,
+    "memory that one branch fills": """
+a = R.builtin.alloc_tensor(R.shape([n, 4]), R.dtype("float32"), R.prim_value(0))
+if c:
+    y = R.call_tir_inplace(Model.scale, (x, a), inplace_indices=[1], out_sinfo=INFO)
+else:
+    y = a
+return R.call_tir(Model.scale, (y,), out_sinfo=INFO)
+""".replace("INFO", T),
     "a result that nobody uses": f"""
 if c:
     y = {call("scale", "x")}
