@@ -423,3 +423,45 @@ class Model:
         found.append((outcome(function, (x,)), x[0]))
     assert "cannot allocate" in found[0][0]
     assert found[0] == found[1]
+
+
+def test_memory_that_is_lacking_in_a_branch_is_told_and_all_else_is_let_go_of() -> None:
+    grow = """
+    @T.prim_func
+    def grow(
+        x: T.Buffer(("n", 4), "float32"), y: T.Buffer(("n * 1152921504606846976",), "float32")
+    ):
+        n = T.int64()
+        y[0] = x[0, 0]
+
+    @T.prim_func
+    def shrink(
+        x: T.Buffer(("n * 1152921504606846976",), "float32"), y: T.Buffer(("n", 4), "float32")
+    ):
+        n = T.int64()
+        for i, j in T.grid(n, 4):
+            y[i, j] = x[i]
+"""
+    body = f"""
+a = {call("corner", "x")}
+if c:
+    b = {call("corner", "a")}
+    e = R.call_tir(Model.grow, (b,), out_sinfo=R.Tensor((n * 1152921504606846976,), "float32"))
+    y = R.call_tir(Model.shrink, (e,), out_sinfo={T})
+else:
+    y = a
+z = {call("corner", "y")}
+return (z, a)
+"""
+    lines = "".join(f"        {line}\n" for line in body.strip().splitlines())
+    vm = model(HEAD.replace("\n    @R.function", grow + "\n    @R.function", 1) + lines)
+    assert is_native(vm.main)
+    for rows in (1, 7, 5000):
+        x = np.ones((rows, 4), "float32")
+        for c in (True, False):
+            args = np.array(c), x, True
+            count = sys.getrefcount(x)
+            told = outcome(vm.main, args)
+            assert told == outcome(vm.main.__self__, args)
+            assert ("cannot allocate" in told) if c else (told[0] is tuple)
+            assert sys.getrefcount(x) == count
