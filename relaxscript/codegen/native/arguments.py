@@ -40,6 +40,7 @@ def take_arguments(cx: EntryContext) -> None:
     """Test the arguments; those that do not fit at first sight go the slow way."""
     taker = _Taker(cx)
     taker.row(Value("ptr", "%args"), "i64 %count, ptr %names", cx.plan.params)
+    cx.words += taker.slots
     cx.room.append(f"%sizes = alloca [{max(taker.slots, 1)} x i64]")
     for expected, found in taker.demands:
         if expected.dtype.is_integer:
@@ -70,6 +71,7 @@ class _Taker:
         table, data = f"{cx.symbol}.table.{number}", f"%data.{number}"
         content = f"[{len(words)} x i64] [{', '.join(words)}]"
         cx.asm.sites.declare(table, f"@{table} = private constant {content}")
+        cx.words += len(params)
         cx.room.append(f"{data} = alloca [{max(len(params), 1)} x ptr]")
         cx.declare("relaxscript_take", "i1", "ptr, i64, ptr, ptr, ptr, ptr")
         given = f"{things}, {count_and_names}, ptr @{table}, ptr {data}, ptr %sizes"

@@ -39,6 +39,7 @@ class EntryContext:
         self.alive: dict[Tensor, int] = {}
         # The slots for objects that are held, how many there are and which are free.
         self.slots = 0
+        self.words = 0  # of arguments and sizes, on the stack as well
         self.free: list[int] = []
         self.exits: set[str] = set()
 
@@ -147,6 +148,7 @@ class EntryContext:
             self.asm.sites.declare(symbol, text)
             return Value("ptr", f"@{symbol}")
         self.room.append(f"%{name} = alloca [{len(sizes)} x i64]")
+        self.words += len(sizes)
         for axis, size in enumerate(sizes):
             place = self.asm.value("ptr", f"getelementptr i64, ptr %{name}, i64 {axis}")
             self.asm.do(f"store {size}, {place}")

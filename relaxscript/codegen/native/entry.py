@@ -64,6 +64,8 @@ ROUND = 10  # of an innermost statement, in the same measure
 
 # So many bytes of tensors between kernels are on the stack: Python's threads have 32 KiB at least.
 MOST_ON_STACK = 1 << 14
+# So many addresses and sizes of arguments and results: functions of more are left to the machine.
+MOST_WORDS = 1 << 12
 
 
 def write_entry(plan: EntryPlan, symbol: str, sites: FailureSites) -> str:
@@ -129,6 +131,8 @@ class _EntryWriter(EntryContext):
             self.make_all(kept)
         self.run(plan.steps, kept)
         return_results(self)
+        if self.words + self.slots > MOST_WORDS:
+            raise Unwritable
         return self.text()
 
     def run(self, steps: Sequence[Step], kept: Set[Tensor]) -> None:

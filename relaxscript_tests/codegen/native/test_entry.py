@@ -11,7 +11,7 @@ import pytest
 
 from relaxscript.runtime.dispatch import VMClosure
 from relaxscript_tests import examples
-from relaxscript_tests.codegen.native.calls import is_native, model, outcome
+from relaxscript_tests.codegen.native.calls import described, is_native, model, outcome
 
 HEAD = """
 @I.ir_module
@@ -465,3 +465,17 @@ return (z, a)
             assert told == outcome(vm.main.__self__, args)
             assert ("cannot allocate" in told) if c else (told[0] is tuple)
             assert sys.getrefcount(x) == count
+
+
+def test_functions_of_very_many_tensors_do_not_fill_the_stack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from relaxscript.codegen.native import entry
+
+    body = BODIES["a tuple of what is made"]
+    x = np.ones((3, 4), "float32")
+    wanted = described(build(body).main(np.array(True), x, False))
+    monkeypatch.setattr(entry, "MOST_WORDS", 8)
+    vm = build(body)
+    assert not is_native(vm.main)
+    assert described(vm.main(np.array(True), x, False)) == wanted
