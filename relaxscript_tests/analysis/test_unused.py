@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.analysis import remove_all_unused
+from relaxscript.analysis.unused import consolidate, droppable_variables
 from relaxscript.errors import VMError
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import Var as PrimVar
@@ -269,3 +270,29 @@ d: R.Tuple(R.Tensor((5,), "float32"), R.Object) = t
 return x
 """)
     assert_structural_equal(remove_all_unused(before), after)
+
+
+def test_what_may_go_is_what_goes_where_nothing_needs_it():
+    mod = from_source("""
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        called = R.exp(x)
+        held = (x, called)
+        with R.dataflow():
+            y = R.exp(x)
+            z = R.log(y)
+            R.output(z)
+        return z
+""")
+    assert isinstance(mod, IRModule)
+    found = {var.name_hint for var in droppable_variables(mod["main"], mod)}
+    assert found == {"held", "y", "z"}
+
+
+def test_blocks_that_are_neighbours_without_an_empty_one_are_one():
+    x = Var("x", ObjectStructInfo())
+    one, other = (BindingBlock([VarBinding(Var("y", None), x)]) for _ in range(2))
+    (made,) = consolidate((one, DataflowBlock([]), other))
+    assert made.bindings == (*one.bindings, *other.bindings)

@@ -140,12 +140,13 @@ def _scalar_argument(value: PrimExpr) -> Expr:
 def _unread(mod: IRModule, calls: Calls) -> dict[str, set[int]]:
     """The positions of parameters that may go, by function; those without any are left out."""
     context = Context(mod)
-    unread = {
-        name: _not_read_itself(function_of(mod, name), calls)
-        & _sure_to_fit(function_of(mod, name), sites, context)
-        for name, sites in calls.items()
-        if function_of(mod, name).params
-    }
+    unread: dict[str, set[int]] = {}
+    for name, sites in calls.items():
+        function = function_of(mod, name)
+        if function.params:
+            unread[name] = _not_read_itself(function, calls)
+        if unread.get(name):  # else nothing depends on what it is given
+            unread[name] &= _sure_to_fit(function, sites, context)
     places = {
         name: {param: index for index, param in enumerate(function_of(mod, name).params)}
         for name in unread
