@@ -258,6 +258,7 @@ def device_of(vdevice: VDevice | None) -> Device | None:
 def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> FuncCheck:
     """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc.
 
+    A PackedFunc says nothing of itself. So it fits a type whose result is any object, or nothing.
     `slots` says where the shape variables that `wanted` takes from outside have their values.
     """
     if wanted.params is None:
@@ -271,7 +272,14 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     text = f"a function of type `{wanted!r}`"
-    return FuncCheck(False, refusal, text, loads, made_of=(wanted, dict(slots), ()))
+    result = wanted.ret
+    is_callback = isinstance(result, ObjectStructInfo) or _is_unit(result)
+    packed = None if is_callback else False
+    return FuncCheck(packed, refusal, text, loads, made_of=(wanted, dict(slots), ()))
+
+
+def _is_unit(info: StructInfo) -> bool:
+    return isinstance(info, TupleStructInfo) and not info.fields
 
 
 def with_variables(

@@ -27,6 +27,16 @@ class Calls:
         y = f(x)
         return y
 
+    @R.function(pure=False)
+    def callback(
+        x: R.Tensor((3,), "float32"),
+        get: R.Callable((R.Object,), R.Object),
+        put: R.Callable((R.Object, R.Object), R.Tuple([]), purity=False),
+    ) -> R.Object:
+        y = get(x)
+        _ = put(y, x)
+        return y
+
 
 class Model:
     """Callable, with methods of all sorts."""
@@ -123,3 +133,12 @@ def test_a_callable_without_a_name_is_called_by_its_class(load):
     assert "`Broken` raised ValueError: out of paper" in str(error)
     partial = functools.partial(scaled, by="much")
     assert "`partial` raised ValueError" in str(failure(lambda: load(Calls).given(X, partial)))
+
+
+@every_executor
+def test_a_packed_function_is_a_callback_of_which_the_result_is_any_object_or_nothing(load):
+    given = []
+    get, put = PackedFunc("get", len), PackedFunc("put", lambda *args: given.append(args))
+    assert load(Calls).callback(X, get, put) == 3
+    assert given[0][0] == 3
+    assert given[0][1] is X or np.array_equal(given[0][1], X)

@@ -18,9 +18,9 @@ def test_a_packed_function_for_a_closure():
     @I.ir_module
     class Module:
         @R.function
-        def main(f: R.Callable((R.Object,), R.Object)):
+        def main(f: R.Callable((R.Object,), R.Tensor)):
         #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ error: RX0601 `f` is a packed function (`f`);
-        #        | must be a function of type `R.Callable((R.Object,), R.Object)`
+        #        | must be a function of type `R.Callable((R.Object,), R.Tensor)`
             return f
 
     fails(Module, PackedFunc("f", len))
