@@ -5,7 +5,7 @@ Source: TVM `relax.analysis`. Each looks at every node once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.user_frame import caller_span
@@ -183,13 +183,26 @@ def computable_at_compile_time(func: Function, *, module: IRModule | None = None
     known: dict[Node, None] = {}
     for param in func.params[count:]:
         known.update(dict.fromkeys(walk.defined_by(func, (param,))))
+    # Variables of which all that is known is made of what is known: each is asked until it is one.
+    settled: set[Node] = set()
     for binding in _bindings_of_scope(func):
         value = binding.value
-        if all(v in known for v in walk.free_vars(value)) and is_pure(value, context):
+        if _is_known(value, known, settled) and is_pure(value, context):
             cast = (binding.struct_info,) if isinstance(binding, MatchCast) else ()
             for v in walk.defined_by(binding, (binding.var, *cast)):
                 known.setdefault(v)
     return _relax_vars(known)
+
+
+def _is_known(value: Expr, known: Mapping[Node, None], settled: set[Node]) -> bool:
+    """True if all that a value uses is `known`, and what is said of that too."""
+    if isinstance(value, TupleGetItem):  # so that all weights of a model are not gone through
+        value = value.tuple_value
+    if not isinstance(value, Var):
+        return all(v in known for v in walk.free_vars(value))
+    if value not in settled and all(v in known for v in walk.free_vars(value)):
+        settled.add(value)
+    return value in settled
 
 
 def _bindings_of_scope(func: Function) -> list[Binding]:

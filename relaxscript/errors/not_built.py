@@ -59,14 +59,9 @@ _IR: dict[str, str] = {}
 
 _BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
 _BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"
-_WEIGHTS = "`BindParams` gives weights, and `FoldConstant` computes what depends on them only"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
     "FastMathTransform": _BY_LOOPS,
-    "LazyGetInput": _WEIGHTS,
-    "LazySetOutput": _WEIGHTS,
-    "LazyTransformParams": _WEIGHTS,
-    "LiftTransformParams": _WEIGHTS,
     "tuning_api": _NO_TUNING,
 }
 

@@ -115,6 +115,10 @@ if TYPE_CHECKING:
         MetaScheduleTuneIRMod,
         MetaScheduleTuneTIR,
     )
+    from .params.lazy_get_input import LazyGetInput
+    from .params.lazy_set_output import LazySetOutput
+    from .params.lazy_transform_params import LazyTransformParams
+    from .params.lift_transform_params import LiftTransformParams
     from .params.update_param_struct_info import UpdateParamStructInfo
     from .precision.to_mixed_precision import ToMixedPrecision
     from .simplify.expand_tuple_arguments import ExpandTupleArguments
@@ -143,6 +147,10 @@ _LATER = {
     "FusionPattern": "fuse.fusion_pattern",
     "Gradient": "gradient.gradient",
     "IPCAllReduceRewrite": "other_machines.ipc_memory",
+    "LazyGetInput": "params.lazy_get_input",
+    "LazySetOutput": "params.lazy_set_output",
+    "LazyTransformParams": "params.lazy_transform_params",
+    "LiftTransformParams": "params.lift_transform_params",
     "LowerGPUIPCAllocStorage": "other_machines.ipc_memory",
     "MatchResult": "byoc.nest_matcher",
     "MergeCompositeFunctions": "byoc.merge_composite_functions",
@@ -216,7 +224,11 @@ __all__ = [
     "InlinePrivateFunctions",
     "KillAfterLastUse",
     "LambdaLift",
+    "LazyGetInput",
+    "LazySetOutput",
+    "LazyTransformParams",
     "LegalizeOps",
+    "LiftTransformParams",
     "LowerAllocTensor",
     "LowerGPUIPCAllocStorage",
     "LowerRuntimeBuiltin",

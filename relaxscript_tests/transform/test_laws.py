@@ -91,13 +91,15 @@ every_pass_and_row = pytest.mark.parametrize(
 DECLARED = {
     "changes_signatures": {
         "AllocateWorkspace", "BindParams", "BindSymbolicVars", "BundleModelParams",
-        "CallTIRRewrite", "ExpandTupleArguments", "FuseTIR", "LowerToOneWorker", "RealizeVDevice",
+        "CallTIRRewrite", "ExpandTupleArguments", "FuseTIR", "LazyGetInput", "LazySetOutput",
+        "LazyTransformParams", "LiftTransformParams", "LowerToOneWorker", "RealizeVDevice",
         "RemoveUnusedOutputs", "RemoveUnusedParameters", "StaticPlanBlockMemory",
         "ToMixedPrecision", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
         "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps",
-        "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift", "LegalizeOps",
+        "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift", "LazyGetInput",
+        "LazySetOutput", "LazyTransformParams", "LegalizeOps", "LiftTransformParams",
         "MergeCompositeFunctions", "OutlineNative", "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "VMShapeLower", "backend.DispatchSortScan",
     },
@@ -113,10 +115,11 @@ DECLARED = {
     },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {
-        "CombineParallelMatmul", "DeadCodeElimination", "RemoveUnusedOutputs",
+        "CombineParallelMatmul", "DeadCodeElimination", "LiftTransformParams",
+        "RemoveUnusedOutputs",
         "ReorderTakeAfterMatmul", "TopologicalSort",
     },
-    "trusts_checks": {"RemoveUnusedChecks"},
+    "trusts_checks": {"LazyGetInput", "LazyTransformParams", "RemoveUnusedChecks"},
     "runs_once": {
         "BindParams", "BindSymbolicVars", "TopologicalSort", "UpdateParamStructInfo",
     },

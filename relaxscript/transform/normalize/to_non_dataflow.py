@@ -30,7 +30,7 @@ from relaxscript.ir.walk import Substitution, compounds, rewrite
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
-__all__ = ["ToNonDataflow"]
+__all__ = ["ToNonDataflow", "to_non_dataflow"]
 
 
 class ToNonDataflow(FunctionPass):
@@ -52,15 +52,20 @@ class ToNonDataflow(FunctionPass):
     """
 
     def transform_function(self, func: Function, mod: IRModule, ctx: PassContext) -> Function:
-        parts = list(compounds(func))
-        bound = [p.var for p in parts if isinstance(p, Binding)]
-        in_blocks = any(isinstance(p, DataflowBlock) for p in parts)
-        if not in_blocks and not any(isinstance(var, DataflowVar) for var in bound):
-            return func
-        ordinary = _Ordinary()
-        for var in bound:
-            ordinary.define(var)
-        return func.replace(body=ordinary.value(func.body))
+        return to_non_dataflow(func)
+
+
+def to_non_dataflow(func: Function) -> Function:
+    """The function without dataflow blocks; `func` itself where it has none."""
+    parts = list(compounds(func))
+    bound = [p.var for p in parts if isinstance(p, Binding)]
+    in_blocks = any(isinstance(p, DataflowBlock) for p in parts)
+    if not in_blocks and not any(isinstance(var, DataflowVar) for var in bound):
+        return func
+    ordinary = _Ordinary()
+    for var in bound:
+        ordinary.define(var)
+    return func.replace(body=ordinary.value(func.body))
 
 
 class _Ordinary:

@@ -48,7 +48,7 @@ from relaxscript.weights.names import (
     require_mapping,
 )
 
-__all__ = ["with_params"]
+__all__ = ["with_fields", "with_params"]
 
 __tracebackhide__ = is_user_error
 
@@ -192,7 +192,7 @@ def _bound(
             var = relax.Var.make(weight.name, whole.fields[weight.field], span=var.span)
             own[weight.field] = var
         bindings.append(_constant_binding(var, constants[name], _info_of(constants[name])))
-    body = _with_fields(specialised.body, fields)
+    body = with_fields(specialised.body, fields)
     used = {*free_vars(body)} if fields else set()
     for var, own in fields.items():
         if var in used:
@@ -205,7 +205,7 @@ def _bound(
     return made.replace(attrs=_attrs_without(function, bound))
 
 
-def _with_fields(
+def with_fields(
     body: relax.Expr, fields: Mapping[relax.Var, Mapping[int, relax.Var]]
 ) -> relax.SeqExpr:
     """A body in which fields of tuples of weights are variables of their own.

@@ -35,8 +35,8 @@ from relaxscript_tests.transform.models import Model
 FITS = {
     "transform": FuseOps(), "func_name_regex": "main", "extern_modules": [], "func_name": "main",
     "params": {}, "binding_map": {}, "patterns": [], "fcodegen": len, "index": 0,
-    "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
     "sinfo_func": len,
+    "new_vdevice": VDevice("llvm"), "ftransform": len, "fcond": len, "target": "llvm",
     "allreduce_strategy": 0, "work_dir": "logs", "max_trials_global": 1,
     "desired_layouts": {}, "op_impl_map": {}, "op_buffer_transforms": {},
     "op_buffer_axis_separators": {}, "op_buffer_input_axis_separators": {},

@@ -1,0 +1,174 @@
+"""The two functions in the place of one: that of its weights, and that of inputs and results."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relaxscript.analysis.weight_names import NUM_INPUT, PARAM_NAMES, weights_of
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.node import Node
+from relaxscript.ir.prim import Var as ShapeVar
+from relaxscript.ir.relax import (
+    Attrs,
+    Binding,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relaxscript.ir.renaming import copy_with_new_vars
+from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TupleStructInfo
+from relaxscript.ir.walk import Substitution, defined_by
+from relaxscript.sinfo import erase_to_well_defined
+from relaxscript.transform.normalize.normalize import normalize_module
+
+from .joined_blocks import joined_blocks
+from .weight_bindings import WeightBindings, used_by
+
+__all__ = ["Handed", "Split", "handed_over", "runtime_function", "transform_function"]
+
+
+class Handed(NamedTuple):
+    """The values that the first function gives to the second, after the sizes that it tells."""
+
+    sizes: tuple[ShapeVar, ...]
+    variables: tuple[Var, ...]
+
+
+class Split(NamedTuple):
+    """A function with what of it is computed ahead, what it is handed, and what it uses."""
+
+    work: WeightBindings
+    handed: Handed
+    needed: set[Node]
+
+
+def handed_over(work: WeightBindings, needed: set[Node]) -> Handed:
+    """The weights that are needed in their order, then what is computed of them.
+
+    Sizes go before them, as one shape: those that are needed and that nothing else tells, and those
+    that inputs and weights have to agree on.
+    """
+    variables = [v for v in (*work.weights, *work.lifted) if v in needed]
+    told = {*defined_by(work.function, tuple(variables))}
+    of_inputs = {*defined_by(work.function, work.inputs)}
+    sizes = [
+        size for size in work.sizes if size not in told and (size in needed or size in of_inputs)
+    ]
+    return Handed(tuple(sizes), tuple(variables))
+
+
+def runtime_function(split: Split) -> Function:
+    """The function that takes the inputs, and what the other one gives in the place of weights."""
+    work, handed, needed = split
+    function, body = work.function, work.function.body
+    assert isinstance(body, SeqExpr)
+    given, renamed = _parameters(work, handed)
+    written = [
+        block.replace(bindings=tuple([b for b in block.bindings if _is_kept(b, work, needed)]))
+        if any(b.var in work.ahead for b in block.bindings)
+        else block
+        for block in body.blocks
+    ]
+    body = body.replace(blocks=joined_blocks(written))
+    made = function.replace(params=(*work.inputs, *given), body=body)
+    made = renamed.apply(made)
+    names = _names(work, handed)
+    return made if names is None else made.with_attr(PARAM_NAMES, names)
+
+
+def _parameters(work: WeightBindings, handed: Handed) -> tuple[list[Var], Substitution]:
+    """The parameters after the inputs, and what they take the place of."""
+    given, renamed = list[Var](), Substitution()
+    if handed.sizes:
+        given.append(Var.make("extra_symbolic_vars", ShapeStructInfo(handed.sizes)))
+    for var in handed.variables:
+        if var in work.ahead:
+            # A variable of a dataflow block is none of a function.
+            param = Var.make(var.name_hint, renamed.apply(_info(var)), span=var.span)
+            renamed[var] = param
+            var = param
+        given.append(var)
+    return given, renamed
+
+
+def _is_kept(binding: Binding, work: WeightBindings, needed: set[Node]) -> bool:
+    if binding.var not in work.ahead:
+        return True
+    return binding.var in work.free and binding.var in needed
+
+
+def _names(work: WeightBindings, handed: Handed) -> list[str] | None:
+    """The names of weights afterwards, where the function has names for them."""
+    attrs = work.function.attrs
+    if attrs is None or PARAM_NAMES not in attrs or handed.sizes:
+        return None
+    named = {weight.param: weight.name for weight in weights_of(work.function)}
+    taken, names = {*named.values()}, list[str]()
+    for var in handed.variables:
+        name = wanted = named.get(var, var.name_hint)
+        number = 0
+        while var not in named and name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def transform_function(split: Split, name: str, mod: IRModule) -> Function:
+    """The public function that takes the weights as a tuple, and gives what is handed over."""
+    work, handed, _ = split
+    infos = tuple([_closed(work, weight) for weight in work.weights])
+    whole = Var.make("params", TupleStructInfo.make(infos))
+    renamed = Substitution()
+    ahead, used = work.written_ahead()
+    # Local functions reach no variables of the dataflow block around them.
+    captured = {v for b in ahead if isinstance(b.value, Function) for v in used_by(b.value)}
+    taken = {*used, *handed.variables}
+    bindings: list[Binding] = []
+    for index, (weight, info) in enumerate(zip(work.weights, infos, strict=True)):
+        if weight not in taken:
+            continue
+        kind = Var if weight in captured else DataflowVar
+        var = kind.make(weight.name_hint, info, span=weight.span)
+        renamed[weight] = var
+        field = TupleGetItem.make(whole, index, span=weight.span)
+        bindings.append(VarBinding.make(var, field, span=weight.span))
+    bindings += ahead
+    result = Var.make("gv", None)
+    bindings.append(VarBinding.make(result, _result(handed)))
+    block = DataflowBlock.make(tuple(bindings))
+    body = renamed.apply(SeqExpr.make((block,), result))
+    attrs: dict[str, object] = {"global_symbol": name, NUM_INPUT: 0}
+    known = work.function.attrs or Attrs()
+    if PARAM_NAMES in known:
+        attrs[PARAM_NAMES] = known[PARAM_NAMES]
+    made = Function.make((whole,), body, None, True, Attrs(attrs), span=work.function.span)
+    alone = mod.clone()
+    alone[name] = copy_with_new_vars(made)
+    typed = normalize_module(alone)[name]
+    assert isinstance(typed, Function)
+    return typed
+
+
+def _result(handed: Handed) -> Expr:
+    sizes = (ShapeExpr.make(handed.sizes),) if handed.sizes else ()
+    return Tuple.make((*sizes, *handed.variables))
+
+
+def _closed(work: WeightBindings, weight: Var) -> StructInfo:
+    """The StructInfo of a weight, without sizes that only inputs tell."""
+    info = _info(weight)
+    return erase_to_well_defined(info, (), {*work.sizes}) if weight in work.open else info
+
+
+def _info(var: Var) -> StructInfo:
+    assert var.struct_info is not None
+    return var.struct_info
