@@ -58,10 +58,8 @@ _TE = {
 _IR: dict[str, str] = {}
 
 _BY_PATTERN = "rewrite the calls by `relax.dpl.rewrite_call`, or by an `@R.rewriter` module"
-_BY_LOOPS = "give `LegalizeOps` the loops that you want as `customize_legalize_map`"
 _NO_TUNING = "leave it out, since nothing is tuned"
 PASSES = {
-    "FastMathTransform": _BY_LOOPS,
     "tuning_api": _NO_TUNING,
 }
 

@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from .params.lazy_transform_params import LazyTransformParams
     from .params.lift_transform_params import LiftTransformParams
     from .params.update_param_struct_info import UpdateParamStructInfo
+    from .precision.fast_math_transform import FastMathTransform
     from .precision.to_mixed_precision import ToMixedPrecision
     from .simplify.expand_tuple_arguments import ExpandTupleArguments
     from .simplify.fold_batchnorm_to_conv2d import FoldBatchnormToConv2D
@@ -140,6 +141,7 @@ _LATER = {
     "ConvertLayout": "layout.convert_layout",
     "ExpandMatmulOfSum": "algebra.expand_matmul_of_sum",
     "ExpandTupleArguments": "simplify.expand_tuple_arguments",
+    "FastMathTransform": "precision.fast_math_transform",
     "FewShotTuning": "other_machines.meta_schedule",
     "FoldBatchnormToConv2D": "simplify.fold_batchnorm_to_conv2d",
     "FuseOpsByPattern": "fuse.fuse_ops_by_pattern",
@@ -210,6 +212,7 @@ __all__ = [
     "EliminateCommonSubexpr",
     "ExpandMatmulOfSum",
     "ExpandTupleArguments",
+    "FastMathTransform",
     "FewShotTuning",
     "FoldBatchnormToConv2D",
     "FoldConstant",

@@ -71,7 +71,6 @@ ABSENT = {
         "push_trace pop_trace get_trace_stack get_trace_stack_size get_current_trace "
         "set_num_evals inc_num_evals get_tuning_api_database",
     ),
-    "relax.transform.FastMathTransform": "planned with half precision",
     **each(
         "for tuning, which there is none of: `ApplyDefaultSchedule` arranges loops", "relax",
         "transform.tuning_api pipeline.static_shape_tuning_pipeline",

@@ -97,10 +97,10 @@ DECLARED = {
         "ToMixedPrecision", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
-        "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FuseOps",
-        "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift", "LazyGetInput",
-        "LazySetOutput", "LazyTransformParams", "LegalizeOps", "LiftTransformParams",
-        "MergeCompositeFunctions", "OutlineNative", "SplitCallTIRByPattern",
+        "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FastMathTransform",
+        "FuseOps", "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift",
+        "LazyGetInput", "LazySetOutput", "LazyTransformParams", "LegalizeOps",
+        "LiftTransformParams", "MergeCompositeFunctions", "OutlineNative", "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "VMShapeLower", "backend.DispatchSortScan",
     },
     "removes_functions": {
@@ -110,8 +110,8 @@ DECLARED = {
     },
     "tolerance": {
         "AdjustMatmulOrder", "ApplyDefaultSchedule", "CombineParallelMatmul", "ConvertLayout",
-        "ExpandMatmulOfSum", "FoldBatchnormToConv2D", "FuseTransposeMatmul", "LegalizeOps",
-        "ReorderTakeAfterMatmul", "ToMixedPrecision", "backend.DispatchSortScan",
+        "ExpandMatmulOfSum", "FastMathTransform", "FoldBatchnormToConv2D", "FuseTransposeMatmul",
+        "LegalizeOps", "ReorderTakeAfterMatmul", "ToMixedPrecision", "backend.DispatchSortScan",
     },
     "fails_as": {"BindSymbolicVars", "InlinePrivateFunctions", "LegalizeOps"},
     "changes_failures": {

@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     broadcast,
     elementwise,
+    fast_math,
     gathering,
     image,
     joining,
@@ -26,6 +27,7 @@ from . import (
 )
 from .broadcast import *  # noqa: F403
 from .elementwise import *  # noqa: F403
+from .fast_math import *  # noqa: F403
 from .gathering import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
@@ -47,6 +49,7 @@ __all__ = [
     "tag",
     *broadcast.__all__,
     *elementwise.__all__,
+    *fast_math.__all__,
     *gathering.__all__,
     *joining.__all__,
     *linear_algebra.__all__,

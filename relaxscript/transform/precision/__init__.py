@@ -5,6 +5,7 @@ half_parameters.py      parameters that are float16 from now on, and calls that 
 precision_policy.py     what each call does in mixed precision.
 half_values.py          which values of a block are wanted in float16 only.
 half_writer.py          functions written anew by both.
+fast_math_transform.py  the pass by which exp and the like have fewer digits.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from relaxscript.ir.prim import (
     Let,
     PrimExpr,
     Select,
+    StringImm,
     Sub,
     Var,
 )
@@ -110,6 +111,7 @@ def _moves(index: PrimExpr, var: Var) -> bool:
 
 _PLAIN = (
     Var, Immediate, Cast, prim.Binary, prim.Comparison, prim.Logic, prim.Not, Select, Let, Call,
+    StringImm,
 )  # fmt: skip
 _DIVISIONS = (prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod)
 
@@ -130,4 +132,8 @@ def has_lanes(call: Call) -> bool:
         return False
     if row.name in ("tir.if_then_else", "tir.likely"):
         return True
+    if row.name == "tir.reinterpret":
+        return bool(call.args[0].dtype.bits == call.dtype.bits)
+    if row.name == "tir.call_llvm_pure_intrin":
+        return isinstance(name := call.args[0], StringImm) and name.value == "llvm.fma"
     return bool(call.args) and scalar.intrinsic(row.name, call.args[0].dtype.element) is not None

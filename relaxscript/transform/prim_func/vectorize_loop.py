@@ -24,6 +24,7 @@ from relaxscript.ir.prim import (
     PrimExpr,
     Ramp,
     Select,
+    StringImm,
     Sub,
     Var,
     cast,
@@ -402,7 +403,8 @@ class _Vectorizer:
                 return Select(*map(self._widened, parts))
             parts = [parts[0], *map(self._widened, parts[1:])]
         else:
-            parts = [*map(self._widened, parts)]
+            # The name of an intrinsic of LLVM is one for all lanes.
+            parts = [p if isinstance(p, StringImm) else self._widened(p) for p in parts]
         return e.replace(dtype=e.dtype.with_lanes(self.lanes), args=tuple(parts))
 
     def _widened(self, e: PrimExpr) -> PrimExpr:

@@ -227,6 +227,16 @@ ROWS = 'A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32"), C: T.Buffe
         ("B[i * 8 + j] = A[i * 8 + j]", "B[T.Ramp(i * 8, 1, 8)] = A[T.Ramp(i * 8, 1, 8)]"),
         ("B[j * 4 + i] = A[i]", "B[T.Ramp(i, 4, 8)] = T.Broadcast(A[i], 8)"),
         (
+            "B[j] = T.call_llvm_pure_intrin('float32', 'llvm.fma', A[j], A[i], T.float32(1))",
+            "B[T.Ramp(0, 1, 8)] = T.call_llvm_pure_intrin('float32x8', 'llvm.fma', "
+            "A[T.Ramp(0, 1, 8)], T.Broadcast(A[i], 8), T.Broadcast(T.float32(1), 8))",
+        ),
+        (
+            "B[j] = T.reinterpret('float32', T.shift_left(T.reinterpret('int32', A[j]), 1))",
+            "B[T.Ramp(0, 1, 8)] = T.reinterpret('float32x8', T.shift_left("
+            "T.reinterpret('int32x8', A[T.Ramp(0, 1, 8)]), T.Broadcast(1, 8)))",
+        ),
+        (
             "B[31 - j] = T.exp(A[i * 8 + j])",
             "B[T.Ramp(31, -1, 8)] = T.exp(A[T.Ramp(i * 8, 1, 8)])",
         ),

@@ -26,11 +26,11 @@ from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .pooling_gradients import *  # noqa: F403
-from .softmax import log_softmax, softmax
+from .softmax import fast_softmax, log_softmax, softmax
 
 __all__ = [
     *channels.__all__, *conv_transpose.__all__, *convolution.__all__,
     *convolution_by_layout.__all__, *elemwise.__all__, *loss.__all__, *matrix_products.__all__,
     *normalization.__all__, *padding.__all__, *pooling.__all__,
-    *pooling_gradients.__all__, "log_softmax", "softmax",
+    *pooling_gradients.__all__, "fast_softmax", "log_softmax", "softmax",
 ]  # fmt: skip
