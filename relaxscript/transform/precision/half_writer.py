@@ -27,9 +27,10 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
-from relaxscript.ir.walk import mentioned, substitute
+from relaxscript.ir.walk import compounds, mentioned, substitute
 from relaxscript.op.datatype import astype
-from relaxscript.opdef.operator import lookup
+from relaxscript.opdef.operator import lookup, traits_of
+from relaxscript.opdef.traits import Trait
 
 from .half_values import half_values
 from .precision_policy import HALF, SINGLE, Policy, half_constant, is_single, policy_of, tensors_of
@@ -61,6 +62,10 @@ class HalfWriter(ExprMutator):
         self.out_dtype = out_dtype
         self._blocks: list[_Block] = []
         self._constants: dict[Constant, Constant] = {}
+
+    def function(self, func: Function, name: str = "function") -> Function:
+        """The function in mixed precision; one without products stays as it is."""
+        return super().function(func, name) if _has_products(func) else func
 
     # -- going through -----------------------------------------------------------------------------
 
@@ -260,6 +265,12 @@ def _field(writer: ExprMutator, whole: Expr, index: int, span: Span | None) -> E
     if isinstance(whole, Tuple):
         return whole.fields[index]
     return writer.emit(TupleGetItem(whole, index), "lv", span)
+
+
+def _has_products(func: Function) -> bool:
+    """True if a function calls an operator that takes float16 whatever it is given."""
+    calls = (node for node in compounds(func) if isinstance(node, Call))
+    return any(Trait.MIXED_ALWAYS in traits_of(call.op) for call in calls)
 
 
 def _are_same(made: tuple[Expr, ...], before: tuple[Expr, ...]) -> bool:
