@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -65,6 +65,7 @@ class ImplementationSwapper(ExprMutator):
         # By the name of a function of the module, the operator that it is to be replaced for.
         self._kinds: dict[str, str | None] = {}
         self._names: dict[str, GlobalVar] = {}
+        self._inverses: dict[Hashable, tuple[IndexMap, PrimExpr]] = {}
         # The functions that remove padding, by rank and dtype.
         self._removers: dict[tuple[int, DataType], GlobalVar] = {}
 
@@ -185,11 +186,8 @@ class ImplementationSwapper(ExprMutator):
         index_map = made.maps[place]
         if index_map is None:
             return x
-        dims, is_given = self._dims(info, call), index_map.inverse_index_map is not None
-        try:
-            inverse, padding = inverse_map(index_map, dims, self._analyzer(), not is_given)
-        except OperandError as error:
-            raise error.as_diagnostic_error("AlterOpImpl", call.span) from None
+        dims = self._dims(info, call)
+        inverse, padding = self._inverse(index_map, dims, call)
         value = _transformed(x, inverse, made, place)
         if isinstance(padding, IntImm) and padding.value == 0:
             return value
@@ -197,6 +195,24 @@ class ImplementationSwapper(ExprMutator):
         tensor: Any = info
         operands = self._remove_pad(len(dims), tensor.dtype), Tuple.make((padded,))
         return Call.make(call_tir.op, operands, None, (info,), span=call.span)
+
+    def _inverse(
+        self, index_map: IndexMap, dims: Sequence[PrimExpr], call: Call
+    ) -> tuple[IndexMap, PrimExpr]:
+        """The map that leads back, and where there is padding: found once for calls that are alike.
+
+        Facts decide, too: in a branch more sizes may be known.
+        """
+        sizes = tuple([dim.value if isinstance(dim, IntImm) else dim for dim in dims])
+        key = index_map, sizes, self.builder.context.facts
+        if key not in self._inverses:
+            is_given = index_map.inverse_index_map is not None
+            try:
+                found = inverse_map(index_map, dims, self._analyzer(), not is_given)
+            except OperandError as error:
+                raise error.as_diagnostic_error("AlterOpImpl", call.span) from None
+            self._inverses[key] = found
+        return self._inverses[key]
 
     def _remove_pad(self, rank: int, dtype: DataType) -> GlobalVar:
         """The name of a PrimFunc that copies the first elements along each axis."""
