@@ -20,10 +20,10 @@ from string import ascii_uppercase
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from relaxscript.arith import YES, prove_equal, simplify
+from relaxscript.arith import YES, prove, prove_equal, simplify
 from relaxscript.errors import InternalError
 from relaxscript.ir import prim
-from relaxscript.ir.prim import INT64, Var
+from relaxscript.ir.prim import INT64, PrimExpr, Var
 from relaxscript.ir.relax import Attrs, Call, Expr, Op
 from relaxscript.ir.struct_info import (
     DTensorStructInfo,
@@ -156,14 +156,21 @@ def takes_packed(rule: _Rule) -> _Rule:
 
 
 def is_packable(order: AnyOrder, dims: Dims | None) -> bool:
-    """True if the sizes of the axes that an order packs are multiples of what it packs."""
+    """True if the sizes of the axes that an order packs are multiples of what it packs, not 0.
+
+    Of nothing at all an index map makes no pack, which would be of a size.
+    """
     if not isinstance(order, AxisOrder):
         return True
     factors = [order.factor(axis) for axis in range(len(order.letters))]
     return dims is not None and all(
-        by == 1 or prove_equal(simplify(prim.FloorMod.make(dim, number(by))), ZERO) is YES
-        for dim, by in zip(dims, factors)
+        by == 1 or _is_multiple(dim, by) for dim, by in zip(dims, factors)
     )
+
+
+def _is_multiple(dim: PrimExpr, by: int) -> bool:
+    rest = simplify(prim.FloorMod.make(dim, number(by)))
+    return prove_equal(rest, ZERO) is YES and prove(prim.LT.make(ZERO, dim)) is YES
 
 
 def index_map_between(old: AnyOrder, new: AnyOrder) -> IndexMap:

@@ -19,7 +19,7 @@ from relaxscript.ir.struct_info import TensorStructInfo, TupleStructInfo
 from relaxscript.op import REGISTRY, Operator, PlainContext
 from relaxscript.op.nn.layouts import Layout
 from relaxscript.opdef.layout import ConvertedCall, convert_layout, index_map_between, order_to
-from relaxscript.script import relax as R
+from relaxscript.script import relax as R, tir as T
 from relaxscript.sinfo.axis_order import AxisOrder
 
 from .sampling import Sample, samples
@@ -315,6 +315,17 @@ def test_tensors_are_joined_in_whole_packs():
     made = asked(R.concat([P, four], axis=1), (NCHW4C, None))
     assert (made.input_layouts, made.output_layouts) == (((NCHW4C, NCHW4C),), NCHW4C)
     assert asked(R.concat([P, one], axis=1), (NCHW4C, None)).output_layouts == (0, 1, 2, 3)
+    made = asked(R.concat([C, C], axis=None), (packed("C", "C3c"), None))
+    assert (made.input_layouts, made.output_layouts) == ((((0,), (0,)),), (0,))
+
+
+def test_sizes_that_may_be_0_are_not_packed():
+    for size in (0, "n", "4 * n"):
+        n = T.int64()
+        given = {"n": n, "4 * n": n * 4}.get(size, size)
+        x = relax.Var("x", TensorStructInfo((2, given, 4, 6), "float32"))
+        made = asked(R.nn.max_pool2d(x), NHWC, desired=("NCHW4c",))
+        assert made.input_layouts == (NHWC,)
 
 
 @pytest.mark.parametrize(

@@ -106,11 +106,10 @@ def _(context: LayoutContext, tensors: tuple[AnyOrder, ...], axis: int | None) -
     infos = context.operands[0]
     made = followed(tensors, getattr(infos, "fields", infos))
     order: Any = made.output_layouts
-    if any(own != order for own in made.input_layouts):  # one that has no whole packs
+    # Without an axis all are vectors. One that has no whole packs is in an order of its own.
+    if axis is None or any(own != order for own in made.input_layouts):
         return declined(context, (tensors,))
-    return InferLayoutOutput(
-        (made.input_layouts,), order, {"axis": None if axis is None else place_of(axis, order)}
-    )
+    return InferLayoutOutput((made.input_layouts,), order, {"axis": place_of(axis, order)})
 
 
 def _sum(dims: Sequence[PrimExpr]) -> PrimExpr:
