@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import const
+from relaxscript.ir.prim import Var, const
 from relaxscript.ir.tir import Block, BlockRealize, Buffer, For, ForKind, PrimFunc, Stmt
+from relaxscript.ir.walk import walk
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 from relaxscript.transform.schedule.accesses import LoopAccess, accesses_in
@@ -37,18 +38,16 @@ class PlanAndUpdateBufferAllocationLocation(PrimFuncPass):
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         tree = FunctionTree(func)
-        moved: dict[int, list[Buffer]] = {}
-        left: dict[int, list[Buffer]] = {}
+        moved: dict[Var, list[Buffer]] = {}
         for realize in tree.realizes:
             block = realize.block
             for buffer in block.alloc_buffers:
                 loop = _location(tree, block, buffer)
                 if loop is not None:
-                    moved.setdefault(id(loop), []).append(buffer)
-                    left.setdefault(id(block), []).append(buffer)
+                    moved.setdefault(loop.loop_var, []).append(buffer)
         if not moved:
             return func
-        return func.replace(body=_Mover(func, moved, left).rewrite(func.body, None))
+        return func.replace(body=_Mover(func, moved).rewrite(func.body, None))
 
 
 def _location(tree: FunctionTree, block: Block, buffer: Buffer) -> For | None:
@@ -76,20 +75,38 @@ def _common_loops(found: list[LoopAccess]) -> list[For]:
 
 
 class _Mover(StatementRewriter[None]):
-    def __init__(
-        self, func: PrimFunc, moved: dict[int, list[Buffer]], left: dict[int, list[Buffer]]
-    ) -> None:
+    def __init__(self, func: PrimFunc, moved: dict[Var, list[Buffer]]) -> None:
         self.func = func
-        # The buffers that a loop gets and that a block has no more, by the identities of both.
+        # The buffers that each loop gets, by its variable.
         self.moved = moved
-        self.left = left
+        self.gone = {id(buffer) for buffers in moved.values() for buffer in buffers}
 
-    def enter(self, stmt: Stmt, context: None) -> Stmt:
-        if isinstance(stmt, Block) and id(stmt) in self.left:
-            gone = self.left[id(stmt)]
-            kept = tuple(b for b in stmt.alloc_buffers if not any(b is other for other in gone))
-            return stmt.replace(alloc_buffers=kept)
-        if isinstance(stmt, For) and id(stmt) in self.moved:
-            block = Block((), (), (), "", stmt.body, None, tuple(self.moved[id(stmt)]))
-            return stmt.replace(body=BlockRealize((), const(True), with_regions(block, self.func)))
+    def leave(self, stmt: Stmt, context: None) -> Stmt:
+        match stmt:
+            case For(loop_var=var) if var in self.moved:
+                block = Block((), (), (), "", stmt.body, None, tuple(self.moved[var]))
+                made = with_regions(block, self.func)
+                return stmt.replace(body=BlockRealize((), const(True), made))
+            case Block():
+                kept = tuple(b for b in stmt.alloc_buffers if id(b) not in self.gone)
+                made = stmt.replace(alloc_buffers=kept)
+                regions = (*stmt.reads, *stmt.writes)
+                # What is used around a loop that has it now is nothing that exists there.
+                if any(id(region.buffer) in self.gone for region in regions):
+                    return self._without_regions(made)
+                return made
         return stmt
+
+    def _without_regions(self, block: Block) -> Block:
+        """A block that names no buffers that exist in it only."""
+        own = {
+            id(buffer)
+            for part in walk(block.body)
+            if isinstance(part, Block)
+            for buffer in part.alloc_buffers
+        }
+        reads, writes = (
+            tuple(region for region in regions if id(region.buffer) not in own)
+            for regions in (block.reads, block.writes)
+        )
+        return block.replace(reads=reads, writes=writes)

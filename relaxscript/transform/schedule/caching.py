@@ -51,6 +51,11 @@ def cache_read(
     touching = [a for a in accesses.all if a.buffer.data is buffer.data]
     reads = [a for a in touching if id(a.statement) in inside and not a.is_write]
     writes = [a for a in touching if a.is_write]
+    if not reads:
+        raise refuse(
+            f"the block `{block.name_hint}` reads no element of `{buffer.name}`, whatever it says",
+            [(block, f"the block `{block.name_hint}`")], "take it out of `T.reads`",
+        )  # fmt: skip
     for write in writes:
         for read in reads:
             if not accesses.runs_before(write, read):

@@ -6,9 +6,11 @@ from textwrap import dedent, indent
 
 import pytest
 
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.script import from_source
 from relaxscript.tir.transform import PlanAndUpdateBufferAllocationLocation
 
-from .test_vectors_of_loops import assert_becomes, assert_stays
+from .test_vectors_of_loops import assert_becomes, assert_stays, function
 
 HEAD = 'X: T.Buffer((8, 16), "float32"), Y: T.Buffer((8, 16), "float32")'
 
@@ -97,3 +99,41 @@ with T.block("root"):
 )
 def test_memory_that_iterations_share_stays(body: str):
     assert_stays(step, HEAD, body)
+
+
+def test_two_loops_around_each_other_get_what_they_use():
+    body = """
+S = T.alloc_buffer((8,))
+A = T.alloc_buffer((8, 16))
+for i in range(8):
+    with T.block("S"):
+        vi = T.axis.spatial(8, i)
+        S[vi] = X[vi, 0]
+    for j in range(16):
+        with T.block("A"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj] = X[vi, vj] + S[vi]
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = A[vi, vj]
+"""
+    mod = step(function(HEAD, body))
+    text = mod.script()
+    assert text.count('with T.block("")') == 2
+    assert "T.writes(Y[i, 0:16])" in text
+    assert_structural_equal(from_source(text), mod)
+
+
+def test_a_block_around_the_loop_names_the_memory_no_more():
+    nest = indent(f"for i in range(8):{stages()}", " " * 4)
+    body = f"""
+A = T.alloc_buffer((8, 16))
+with T.block("outer"):
+    T.reads(X[0:8, 0:16])
+    T.writes(A[0:8, 0:16], Y[0:8, 0:16])
+{nest}
+"""
+    mod = step(function(HEAD, body))
+    text = mod.script()
+    assert "T.writes(Y[0:8, 0:16])" in text
+    assert_structural_equal(from_source(text), mod)

@@ -166,3 +166,17 @@ def test_a_function_of_one_block_has_no_place_for_a_buffer():
 
     sch = Schedule(only)
     refused(sch, lambda: sch.cache_read("only", 0, "local"), "there is no block around `only`")
+
+
+def test_a_buffer_that_a_block_only_says_that_it_reads_has_no_copy():
+    @T.prim_func
+    def says(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("b"):
+                vi = T.axis.spatial(4, i)
+                T.reads(X[vi])
+                T.writes(Y[vi])
+                Y[vi] = T.float32(3)
+
+    sch = Schedule(says)
+    refused(sch, lambda: sch.cache_read("b", 0, "local"), "the block `b` reads no element of `X`")
