@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -145,15 +144,6 @@ def test_of_each_pass_that_is_absent_is_said_what_to_use() -> None:
         with pytest.raises(DiagnosticError, match=f"the pass `{name}` is not built yet") as found:
             find_pass(f"relax.transform.{name}")
         assert found.value.diagnostics[0].help == instead
-
-
-def test_names_that_are_said_instead_of_a_pass_are_there() -> None:
-    said = {
-        word for text in PASSES.values() for word in re.findall(r"`([A-Z]\w+|relax[.\w]+)`", text)
-    }
-    homes = (transform, relaxscript)
-    assert {word for word in said if not any(has(home, word) for home in homes)} == set()
-    assert said
 
 
 def has(home: ModuleType, path: str) -> bool:
