@@ -155,5 +155,5 @@ def test_sizes_that_differ_are_refused_as_before(executor):
     )
     run, x = EXECUTORS[executor](made), np.ones(3, "float32")
     np.testing.assert_array_equal(np.asarray(run("main", x, x)), x + x)
-    with pytest.raises(VMError):
+    with pytest.raises(VMError, match="is 4; must be"):
         run("main", x, np.ones(4, "float32"))

@@ -168,7 +168,7 @@ def test_a_result_stays_whose_check_may_fail(executor):
     )  # fmt: skip
     run, x = EXECUTORS[executor](made), np.ones(4, "float32")
     np.testing.assert_array_equal(np.asarray(run("main", x, x)), x)
-    with pytest.raises(VMError):
+    with pytest.raises(VMError, match="is 3; must be 4"):
         run("main", x, np.ones(3, "float32"))
 
 

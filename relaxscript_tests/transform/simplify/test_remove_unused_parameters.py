@@ -181,7 +181,7 @@ def test_a_parameter_stays_whose_argument_may_not_fit(text, executor):
     run = EXECUTORS[executor](made)
     x = np.zeros(4, "float32")
     run("main", x, x)
-    with pytest.raises(VMError):
+    with pytest.raises(VMError, match="; must be "):
         run("main", x, np.zeros(3, "float32"))
 
 
