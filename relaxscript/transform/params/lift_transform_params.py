@@ -72,6 +72,9 @@ class LiftTransformParams(ModulePass):
     what they have in common; a list names some. Their weights are the same then, and each takes all
     that it gives.
 
+    The option "relax.lift_transform_params.consume_params" changes nothing: a tuple that is given
+    cannot lose its fields here. `LazyTransformParams` fetches weights one at a time.
+
     Raises `DiagnosticError`. RX0712 is for a `num_input` that is no number of parameters, or not
     there, and for functions of other weights. RX0703 is for a function that is not there, and for a
     name that is taken. Source: TVM `relax.transform.LiftTransformParams`.

@@ -79,8 +79,11 @@ def runtime_function(split: Split) -> Function:
     body = body.replace(blocks=joined_blocks(written))
     made = function.replace(params=(*work.inputs, *given), body=body)
     made = renamed.apply(made)
+    if made.attrs is None or PARAM_NAMES not in made.attrs:
+        return made
     names = _names(work, handed)
-    return made if names is None else made.with_attr(PARAM_NAMES, names)
+    attrs = made.attrs.without(PARAM_NAMES)
+    return made.replace(attrs=attrs if names is None else attrs.with_item(PARAM_NAMES, names))
 
 
 def _parameters(work: WeightBindings, handed: Handed) -> tuple[list[Var], Substitution]:
@@ -105,21 +108,31 @@ def _is_kept(binding: Binding, work: WeightBindings, needed: set[Node]) -> bool:
 
 
 def _names(work: WeightBindings, handed: Handed) -> list[str] | None:
-    """The names of weights afterwards, where the function has names for them."""
-    attrs = work.function.attrs
-    if attrs is None or PARAM_NAMES not in attrs or handed.sizes:
+    """The names of weights afterwards; None where sizes are among them, which have none."""
+    if handed.sizes:
         return None
-    named = {weight.param: weight.name for weight in weights_of(work.function)}
-    taken, names = {*named.values()}, list[str]()
+    known: dict[Var, list[str]] = {}
+    for weight in weights_of(work.function):
+        known.setdefault(weight.param, []).append(weight.name)
+    taken, names = {name for group in known.values() for name in group}, list[str]()
+    weights = {*work.weights}
+    for var, binding in work.ahead.items():
+        value, is_tuple = binding.value, isinstance(var.struct_info, TupleStructInfo)
+        if isinstance(value, TupleGetItem) and value.tuple_value in weights and not is_tuple:
+            known[var] = [known[value.tuple_value][value.index]]
     for var in handed.variables:
-        name = wanted = named.get(var, var.name_hint)
-        number = 0
-        while var not in named and name in taken:
+        info = var.struct_info
+        if var in known or isinstance(info, TupleStructInfo):
+            fields = range(len(info.fields)) if isinstance(info, TupleStructInfo) else ()
+            names += known.get(var, [f"{var.name_hint}.{i}" for i in fields])
+            continue
+        name, number = var.name_hint, 0
+        while name in taken:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{var.name_hint}_{number}"
         taken.add(name)
         names.append(name)
-    return names
+    return names if len({*names}) == len(names) else None
 
 
 def transform_function(split: Split, name: str, mod: IRModule) -> Function:
@@ -148,7 +161,7 @@ def transform_function(split: Split, name: str, mod: IRModule) -> Function:
     body = renamed.apply(SeqExpr.make((block,), result))
     attrs: dict[str, object] = {"global_symbol": name, NUM_INPUT: 0}
     known = work.function.attrs or Attrs()
-    if PARAM_NAMES in known:
+    if PARAM_NAMES in known and not any(isinstance(info, TupleStructInfo) for info in infos):
         attrs[PARAM_NAMES] = known[PARAM_NAMES]
     made = Function.make((whole,), body, None, True, Attrs(attrs), span=work.function.span)
     alone = mod.clone()

@@ -34,10 +34,10 @@ __all__ = ["WeightBindings", "used_by", "uses_of"]
 class WeightBindings:
     """The part of a function that depends on its weights only, and what the rest needs of it.
 
-    `ahead` are the bindings of dataflow blocks that can be computed ahead. Those of them that
-    compute nothing are `free`: names, tuples, constants and local functions. Where the inputs are
-    known, these are written again rather than handed over. `sizes` are the shape variables that
-    are known ahead. What functions are is read in the module.
+    `ahead` are the bindings of dataflow blocks that can be computed ahead, and elsewhere names and
+    fields. Those that compute nothing are `free`: names, tuples, constants and local functions.
+    Where the inputs are known, these are written again rather than handed over. `sizes` are the
+    shape variables that are known ahead. What functions are is read in the module.
     """
 
     def __init__(self, function: Function, count: int, mod: IRModule) -> None:
@@ -51,7 +51,7 @@ class WeightBindings:
         for weight in self.open:
             del known[weight]
         computable = {*computable_at_compile_time(function, module=mod)}
-        for binding in _dataflow_bindings(function):
+        for binding in _movable(function):
             if binding.var in computable and _is_known(binding, known):
                 self.ahead[binding.var] = binding
                 if _computes_nothing(binding, self.free):
@@ -115,11 +115,16 @@ class WeightBindings:
         return found
 
 
-def _dataflow_bindings(function: Function) -> Iterator[Binding]:
+def _movable(function: Function) -> Iterator[Binding]:
+    """The bindings of dataflow blocks, and those elsewhere that compute nothing and cannot fail."""
     assert isinstance(function.body, SeqExpr)
     for block in function.body.blocks:
-        if isinstance(block, DataflowBlock):
-            yield from block.bindings
+        for binding in block.bindings:
+            is_plain = isinstance(binding.value, (TupleGetItem, LeafExpr))
+            if isinstance(block, DataflowBlock) or (
+                is_plain and not isinstance(binding, MatchCast)
+            ):
+                yield binding
 
 
 def _is_known(binding: Binding, known: dict[Node, None]) -> bool:

@@ -11,7 +11,7 @@ from relaxscript.ir.relax import GlobalVar
 from relaxscript.runtime import Shape
 from relaxscript.script import from_source
 from relaxscript.testing.compare import assert_same
-from relaxscript.transform import LiftTransformParams
+from relaxscript.transform import BundleModelParams, LiftTransformParams
 from relaxscript_tests.transform.before_after import check
 
 HEAD = "@I.ir_module\nclass M:\n"
@@ -217,6 +217,16 @@ def test_names_of_weights_stay_and_what_is_computed_has_its_own():
     made = lifted(MAIN.replace('"num_input": 1', named))
     assert made["main"].attrs["param_names"] == ("fc.bias", "w_t_1")
     assert made["main_transform_params"].attrs["param_names"] == ("w_t", "fc.bias")
+
+
+def test_weights_in_one_tuple_are_handed_over_one_by_one():
+    bundled = BundleModelParams()(from_source(HEAD + MAIN))
+    made = LiftTransformParams()(bundled)
+    assert [param.name_hint for param in made["main"].params] == ["x", "b", "w_t"]
+    assert made["main"].attrs["param_names"] == ("b", "w_t")
+    assert "param_names" not in made["main_transform_params"].attrs
+    x, w, b = arrays((2, 3), (4, 3), (4,))
+    check_runs(bundled, made, [x], [(w, b)])
 
 
 def test_local_functions_are_written_on_both_sides():
