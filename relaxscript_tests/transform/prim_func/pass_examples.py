@@ -25,7 +25,8 @@ def computed_in_loops(seed: int) -> IRModule:
         for block in sch.get_child_blocks(sch.get_block(func.body.block.name_hint))[::-1]:
             with suppress(tir.ScheduleError, ValueError):
                 (reader,) = sch.get_consumers(block)
-                sch.compute_at(block, sch.get_loops(reader)[0])
+                for loop in sch.get_loops(reader)[:1]:  # a reader of scalars has none
+                    sch.compute_at(block, loop)
         mod[var] = sch.mod["main"]
     return mod
 
