@@ -51,7 +51,7 @@ def evaluate(expr: relax.Expr, env: RunEnvironment) -> Evaluation:  # noqa: C901
     """The value of an expression, by the spec's rules in their order."""
     match expr:
         case relax.Constant(data):  # 1: a new tensor each time
-            return np.array(data)
+            return np.array(data, order="C")
         case relax.Var():  # 2
             return env.lookup(expr)
         case relax.GlobalVar(name):

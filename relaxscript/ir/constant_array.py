@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from mmap import mmap
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from relaxscript.dtypes import result_dtype
 from relaxscript.runtime.arrays import NDArray
 
-__all__ = ["constant_array", "given_up"]
+__all__ = ["constant_array", "given_up", "in_c_order"]
 
 
 class _GivenUp(np.ndarray[Any, Any]):
@@ -31,16 +31,42 @@ def given_up(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def constant_array(value: Any) -> np.ndarray[Any, Any]:
     """A private, read-only copy: a constant must not change under the program that holds it.
 
-    What nobody can write into is shared: elements in a file that is mapped to be read, and bytes.
+    What nobody can write into is shared: elements in a file that is mapped to be read, bytes, and
+    the elements of other constants.
+
+    It is compact, with the axes in memory in the order that `value` has them there: frameworks hand
+    out weights as transposed views, and to transpose them takes 25 times as long as to copy them.
+    What reads elements by their address, or whose numbers depend on the order, asks `in_c_order`.
+
     An `NDArray`, for people who write `constant.data.numpy()`; what runs is made of plain arrays.
     """
-    array = np.array(value, copy=not _is_immutable(value) or None, order="C")
+    order: Literal["K", "C"] = "K" if _is_compact(value) else "C"
+    array = np.array(value, copy=not _is_immutable(value) or None, order=order)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     array.setflags(write=False)
     if not (dtype := result_dtype(array)).in_relax:
         raise ValueError(f'Relax has no dtype "{dtype}"')
-    return array.view(NDArray)
+    return array.view(_GivenUp).view(NDArray)
+
+
+def in_c_order(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements of a constant with the last axis innermost in memory; a copy where need be."""
+    if data.flags.c_contiguous:
+        return data
+    array = np.array(data, order="C", subok=True)
+    array.setflags(write=False)
+    return array
+
+
+def _is_compact(value: Any) -> bool:
+    """True for an array that is C-contiguous once its axes are in a certain order."""
+    if not isinstance(value, np.ndarray):
+        return False
+    if value.flags.forc:
+        return True
+    order = sorted(range(value.ndim), key=lambda axis: -value.strides[axis])
+    return value.transpose(order).flags.c_contiguous
 
 
 def _is_immutable(value: Any) -> bool:

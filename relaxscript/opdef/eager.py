@@ -16,6 +16,7 @@ import numpy as np
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError
 from relaxscript.errors.exceptions import is_user_error
 from relaxscript.ir import prim, relax
+from relaxscript.ir.constant_array import in_c_order
 from relaxscript.ir.relax import Expr
 from relaxscript.runtime.values import Shape, make_prim
 
@@ -134,7 +135,7 @@ def _value(expr: Expr, arrays: Mapping[Expr, Any]) -> Any:
         return arrays[expr]
     match expr:
         case relax.Constant(data):
-            return np.asarray(data)
+            return np.asarray(in_c_order(data))
         case relax.Tuple(fields):
             return tuple(_value(item, arrays) for item in fields)
         case relax.ShapeExpr(values) if all(isinstance(v, prim.IntImm) for v in values):

@@ -35,12 +35,12 @@ class NDArray(np.ndarray[Any, Any]):
         return cpu()
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy as a plain numpy array."""
-        return np.array(self)
+        """A C-contiguous copy as a plain numpy array."""
+        return np.array(self, order="C")
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """The older name of `numpy`."""
-        return np.array(self)
+        return self.numpy()
 
     def copyfrom(self, source_array: Any) -> NDArray:
         """Write the elements of another tensor of this shape into this one; gives this one.

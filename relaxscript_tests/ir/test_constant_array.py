@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
+import pickle
 
+import ml_dtypes
 import numpy as np
 import pytest
 
+import relaxscript as rx
 from relaxscript import Constant
-from relaxscript.ir.constant_array import given_up
+from relaxscript.interpreter.relax import Interpreter
+from relaxscript.ir import save_json, structural_equal, structural_hash
+from relaxscript.ir.constant_array import given_up, in_c_order
+from relaxscript.runtime.arrays import NDArray
+from relaxscript.script import relax as R
+from relaxscript.transform import FoldConstant
+
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+]  # fmt: skip
+
+
+def program(array):
+    """A program that gives a constant, as it is and moved about."""
+    bb, weight = rx.BlockBuilder(), rx.const(array)
+    with bb.function("main", []):
+        moved = bb.emit(R.permute_dims(weight, [2, 0, 1]))
+        back = bb.emit(R.permute_dims(moved))
+        both = bb.emit(R.concat([R.flip(moved, 1), moved], axis=0))
+        bb.emit_func_output(rx.Tuple([weight, moved, back, both]))
+    return bb.get()
+
+
+def bits(values):
+    if not isinstance(values, tuple):
+        values = (values,)
+    return [
+        (value.dtype, value.shape, value.flags.c_contiguous, value.tobytes()) for value in values
+    ]
 
 
 def address(array):
@@ -52,13 +85,91 @@ def test_elements_of_bytes_and_of_files_mapped_to_be_read_are_shared(path):
         assert not constant.data.flags.writeable
 
 
-def test_elements_in_another_order_are_copied():
+def test_elements_that_are_not_compact_or_not_native_are_copied_in_c_order():
     rows = np.frombuffer(np.arange(8, dtype="float32").tobytes(), "float32").reshape(2, 4)
-    for array in (rows.T, rows[:, ::2], rows.view(">f4")):
+    repeated = np.broadcast_to(rows[:1], (2, 4))
+    for array in (rows[:, ::2], rows.T[::-1], rows.T[1:3], repeated.T, rows.view(">f4")):
         constant = Constant(array)
         assert constant.data.flags.c_contiguous
         assert constant.data.dtype.isnative
         assert constant.data.tolist() == array.tolist()
+        assert not np.shares_memory(constant.data, rows)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+def test_compact_elements_keep_their_order_in_memory(axes):
+    array = np.arange(24.0).reshape(2, 3, 4).transpose(axes)
+    constant = Constant(array)
+    assert constant.data.strides == array.strides
+    assert not np.shares_memory(constant.data, array)
+    ordered = in_c_order(constant.data)
+    assert ordered.flags.c_contiguous
+    assert not ordered.flags.writeable
+    assert ordered.tolist() == constant.data.tolist() == array.tolist()
+    assert constant.data.numpy().flags.c_contiguous
+
+
+def test_elements_in_c_order_are_given_as_they_are():
+    for array in (np.zeros((2, 3)), np.float32(1), np.zeros((0, 5)).T, np.zeros((1, 4)).T):
+        data = Constant(array).data
+        assert in_c_order(data) is data
+
+
+def test_elements_of_other_constants_are_shared():
+    data = Constant(np.arange(6.0).reshape(2, 3)).data
+    for array in (data, data.T, np.asarray(data), np.asarray(data).reshape(3, 2)):
+        constant = Constant(array)
+        assert address(constant.data) == address(data)
+        assert type(constant.data) is NDArray
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            constant.data.setflags(write=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_order_in_memory_is_seen_by_nobody(dtype, tmp_path, rng):
+    """Programs that differ in it only are equal, and compute the same bits in every way."""
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    axes = tuple(rng.permutation(3))
+    whole = rng.integers(0, 50, (7, 8, 9)).astype(kind)
+    for view in (whole.transpose(axes), whole[::2, 1:, ::-1].transpose(axes)):
+        given, plain = program(view), program(np.array(view, order="C"))
+        assert str(given) == str(plain)
+        assert save_json(given) == save_json(plain)
+        assert structural_equal(given, plain)
+        assert structural_hash(given) == structural_hash(plain)
+        again = pickle.loads(pickle.dumps(given))
+        assert structural_equal(again, plain)
+        expected = bits(Interpreter(plain).main())
+        for mod in (given, again, FoldConstant()(given), FoldConstant()(plain)):
+            assert bits(Interpreter(mod).main()) == expected
+        contents = []
+        for mod in (given, plain):
+            executable = rx.build(mod)
+            assert bits(rx.VirtualMachine(executable).main()) == expected
+            rx.save(executable, tmp_path / "saved")
+            contents.append((tmp_path / "saved").read_bytes())
+            assert bits(rx.load(tmp_path / "saved")["main"]()) == expected
+        assert contents[0] == contents[1]
+
+
+def test_sums_over_a_constant_are_rounded_alike_in_every_order(rng):
+    array = rng.normal(size=(50, 70)).astype("float32").T
+    x = rng.normal(size=(3, 70)).astype("float32")
+    found = []
+    for given in (array, np.array(array, order="C")):
+        bb = rx.BlockBuilder()
+        v = rx.Var("x", rx.TensorStructInfo((3, 70), "float32"))
+        weight = rx.const(given)
+        with bb.function("main", [v]):
+            product = bb.emit(R.matmul(v, weight))
+            total = bb.emit(R.sum(R.multiply(weight, weight), axis=[0]))
+            square = bb.emit(R.matmul(R.permute_dims(weight), weight))
+            bb.emit_func_output(rx.Tuple([product, total, square]))
+        mod = bb.get()
+        folded = FoldConstant()(mod)
+        runs = (Interpreter(mod).main, rx.jit(mod).main, rx.jit(folded).main)
+        found.append([bits(run(x)) for run in runs])
+    assert found[0] == found[1]
 
 
 def test_a_new_array_that_its_maker_gives_up_is_shared_and_can_no_longer_be_written_into():

@@ -12,6 +12,7 @@ import numpy as np
 from relaxscript.arith import NO, YES, prove_equal
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
+from relaxscript.ir.constant_array import in_c_order
 from relaxscript.semantics.prim_func_abi import BufferParam, ScalarParam
 
 from .plan import (
@@ -79,8 +80,8 @@ class PlanDraft:
 
     def constant(self, data: Any) -> Literal:
         """A constant, whose elements are code's to read."""
-        flags = data.flags
-        if not (data.dtype.isnative and flags.c_contiguous and flags.aligned):
+        data = in_c_order(data)
+        if not (data.dtype.isnative and data.flags.aligned):
             raise Unplanned
         self.constants.append(data.view(np.ndarray))
         return Literal(len(self.constants) - 1)

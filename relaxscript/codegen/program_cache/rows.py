@@ -29,6 +29,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import SequentialSpan, Source, Span
+from relaxscript.ir.constant_array import in_c_order
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import Attrs
 from relaxscript.ir.structure import VARIABLES
@@ -101,7 +102,7 @@ class Arrays:
             self._known[id(array)] = known
             if known == len(self.arrays):
                 self.digests.append(digest)
-                self.arrays.append(array)
+                self.arrays.append(in_c_order(array))  # which programs that are read again run on
             self._alive.append(array)
         return known
 

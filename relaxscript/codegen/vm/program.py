@@ -14,6 +14,7 @@ from typing import Any
 from relaxscript.analysis import Context
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir import relax, tir
+from relaxscript.ir.constant_array import in_c_order
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.struct_info import FuncStructInfo, ObjectStructInfo
 from relaxscript.runtime import ExecBuilder, VMFuncKind
@@ -120,7 +121,7 @@ class Program:
     def constant(self, node: relax.Constant) -> Any:
         """A tensor of the program as an argument, one for each node."""
         if id(node) not in self._constants:
-            self._constants[id(node)] = self.builder.convert_constant(node.data)
+            self._constants[id(node)] = self.builder.convert_constant(in_c_order(node.data))
         return self._constants[id(node)]
 
     def external(self, key: Any, wanted: str, found: External) -> str:

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from relaxscript.dpl.constructors import is_op, wildcard
 from relaxscript.dpl.pattern import DFPattern
+from relaxscript.ir.constant_array import in_c_order
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm
 from relaxscript.ir.relax import (
@@ -161,7 +162,8 @@ def _evaluator(
     """The value of an expression of the values of variables."""
     match value:
         case Constant(data):
-            return lambda values: data
+            elements = in_c_order(data)
+            return lambda values: elements
         case Tuple(fields):
             parts = [_evaluator(field, local) for field in fields]
             return lambda values: tuple([part(values) for part in parts])

@@ -12,7 +12,7 @@ from relaxscript.arith import YES
 from relaxscript.builder import ExprMutator
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir import prim
-from relaxscript.ir.constant_array import given_up
+from relaxscript.ir.constant_array import given_up, in_c_order
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
     Binding,
@@ -42,6 +42,7 @@ from relaxscript.ir.tir import PrimFunc
 from relaxscript.ir.walk import compounds
 from relaxscript.op import Trait, traits_of
 from relaxscript.op.calls import call_tir, call_tir_with_grad
+from relaxscript.op.manipulate.axes import permute_dims
 from relaxscript.runtime.values import Shape, make_prim, prim_dtype, prim_value
 from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import (
@@ -136,6 +137,7 @@ class _Folder(ExprMutator):
         self.context = ctx
         self.most_bytes = ctx.config.get("relax.FoldConstant.max_bytes", _MOST_BYTES)
         self.known: dict[Expr, _Value] = {}
+        self.ordered: dict[int, tuple[Any, Any]] = {}
 
     def binding(self, binding: Binding) -> None:
         if not isinstance(binding, VarBinding):
@@ -190,11 +192,25 @@ class _Folder(ExprMutator):
         try:
             if not self._is_small(self.builder.struct_info(call), values):
                 return _UNKNOWN
+            if call.op is permute_dims.op and isinstance(values[0], np.ndarray):
+                return values[0].transpose(permute_dims.attributes(call)["axes"])
+            values = [self._in_c_order(value) for value in values]
             if calls_prim_func:
                 return self._prim_func(call, values)
             return operator_function(call, checked=True)(*values)
         except (VMError, DiagnosticError):  # it fails as the program does, if that comes to it
             return _UNKNOWN
+
+    def _in_c_order(self, value: _Value) -> _Value:
+        """A value whose tensors are as the program has them, on which their sums depend."""
+        if type(value) is tuple:
+            return tuple([self._in_c_order(item) for item in value])
+        if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
+            return value
+        found = self.ordered.get(id(value))
+        if found is None:
+            found = self.ordered[id(value)] = value, in_c_order(value)  # held: its id stays its own
+        return found[1]
 
     def _is_small(self, result: StructInfo, values: Sequence[_Value]) -> bool:
         """True if a result is known to be on the host and small, or no larger than an operand."""

@@ -142,6 +142,21 @@ def test_weights_that_are_written_into_later_do_not_change_a_stored_program(cach
     assert "[2, 0]" in again.origin[0].script()
 
 
+def test_weights_in_another_order_in_memory_have_the_same_stored_program(cache, built, rng):
+    text = """
+@R.function
+def main(x: R.Tensor((2, 8), "float32"), w: R.Tensor((8, 16), "float32")):
+    return R.matmul(x, w), R.matmul(x, R.permute_dims(R.reshape(w, (16, 8)))), w
+"""
+    x, w = rng.normal(size=(2, 8)).astype("float32"), rng.normal(size=(16, 8)).astype("float32").T
+    found = []
+    for weight in (w, w, np.array(w, order="C")):
+        results = rx.build(rx.from_source(text), params={"w": weight})["main"](x)
+        found.append([result.tobytes() for result in results])
+    assert len(built) == 1
+    assert found[0] == found[1] == found[2]
+
+
 def test_a_module_that_is_changed_later_does_not_change_its_program(cache):
     rx.build(model())
     mod = model()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxscript.builder import BlockBuilder
 from relaxscript.interpreter.relax import Interpreter
 from relaxscript.ir.relax import Call, Constant
+from relaxscript.op.manipulate.axes import permute_dims
 from relaxscript.script import from_source
 from relaxscript.transform import FoldConstant, PassContext
 from relaxscript_tests.transform.before_after import check
@@ -170,3 +172,16 @@ def test_prim_funcs_run_by_what_the_context_says():
 def test_what_evaluates_is_a_function():
     with pytest.raises(TypeError, match="`evaluate` is a function, not 3"):
         PassContext(evaluate=3)
+
+
+def test_transposed_weights_are_folded_without_a_copy():
+    """Of `w.T`, as frameworks store it, the transpose is what is in memory already."""
+    weight = Constant(np.arange(6, dtype="float32").reshape(2, 3).T)
+    bb = BlockBuilder()
+    with bb.function("main", []):
+        bb.emit_func_output(bb.emit(permute_dims(weight)))
+    (binding,) = FoldConstant()(bb.get())["main"].body.blocks[0].bindings
+    folded = binding.value
+    assert folded.data.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert folded.data.flags.c_contiguous
+    assert np.shares_memory(folded.data, weight.data)
