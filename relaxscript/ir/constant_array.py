@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmap import mmap
 from typing import Any, Literal
+from weakref import ref
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from relaxscript.dtypes import result_dtype
 from relaxscript.runtime.arrays import NDArray
 
 __all__ = ["constant_array", "given_up", "in_c_order"]
+
+_Array = np.ndarray[Any, Any]
+# Copies in C order by the ids of what they are copies of, as long as both are there.
+_copies: dict[int, tuple[ref[_Array], ref[_Array]]] = {}
 
 
 class _GivenUp(np.ndarray[Any, Any]):
@@ -51,12 +56,23 @@ def constant_array(value: Any) -> np.ndarray[Any, Any]:
 
 
 def in_c_order(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The elements of a constant with the last axis innermost in memory; a copy where need be."""
+    """The elements of a constant with the last axis innermost in memory; a copy where need be.
+
+    It is the same copy for all who ask while one of them holds it: weights are large.
+    """
     if data.flags.c_contiguous:
         return data
+    key = id(data)
+    if (known := _copies.get(key)) and (copy := known[1]()) is not None:
+        return copy
     array = np.array(data, order="C", subok=True)
     array.setflags(write=False)
+    _copies[key] = ref(data, lambda _: _forget(key)), ref(array)
     return array
+
+
+def _forget(key: int) -> None:
+    _copies.pop(key, None)
 
 
 def _is_compact(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import mmap
 import pickle
+import weakref
 
 import ml_dtypes
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import relaxscript as rx
 from relaxscript import Constant
+from relaxscript.codegen.native import plan_draft
 from relaxscript.interpreter.relax import Interpreter
 from relaxscript.ir import save_json, structural_equal, structural_hash
 from relaxscript.ir.constant_array import given_up, in_c_order
@@ -113,6 +115,38 @@ def test_elements_in_c_order_are_given_as_they_are():
     for array in (np.zeros((2, 3)), np.float32(1), np.zeros((0, 5)).T, np.zeros((1, 4)).T):
         data = Constant(array).data
         assert in_c_order(data) is data
+
+
+def test_a_copy_in_c_order_is_shared_by_all_who_hold_it_and_goes_with_them():
+    data = Constant(np.arange(6.0).reshape(2, 3).T).data
+    held = np.asarray(in_c_order(data))
+    assert address(in_c_order(data)) == address(held)
+    gone = weakref.ref(in_c_order(data))
+    del held
+    assert gone() is None
+    assert in_c_order(data).tolist() == data.tolist()
+
+
+def test_a_copy_in_c_order_is_of_no_array_that_is_gone():
+    held = []
+    for start in range(50):  # arrays that have the ids of others before them
+        data = Constant(np.arange(start, start + 6.0).reshape(2, 3).T).data
+        held.append(in_c_order(data))
+        assert held[-1].tolist() == data.tolist()
+        del data
+
+
+def test_a_program_has_one_copy_of_a_constant_for_all_of_its_parts(monkeypatch):
+    made = []
+    monkeypatch.setattr(plan_draft, "in_c_order", lambda d: made.append(in_c_order(d)) or made[-1])
+    weight = rx.const(np.arange(6, dtype="float32").reshape(2, 3).T)
+    bb, x = rx.BlockBuilder(), rx.Var("x", rx.TensorStructInfo((3, 2), "float32"))
+    with bb.function("main", [x]):
+        bb.emit_func_output(bb.emit(R.add(x, weight)))
+    executable = rx.build(bb.get())
+    constants = [c for c in executable.constants if isinstance(c, np.ndarray)]
+    assert {address(array) for array in made} == {address(array) for array in constants}
+    assert len(constants) == 1
 
 
 def test_elements_of_other_constants_are_shared():

@@ -137,7 +137,7 @@ class _Folder(ExprMutator):
         self.context = ctx
         self.most_bytes = ctx.config.get("relax.FoldConstant.max_bytes", _MOST_BYTES)
         self.known: dict[Expr, _Value] = {}
-        self.ordered: dict[int, tuple[Any, Any]] = {}
+        self.ordered: list[Any] = []  # held, so that each is made once
 
     def binding(self, binding: Binding) -> None:
         if not isinstance(binding, VarBinding):
@@ -207,10 +207,9 @@ class _Folder(ExprMutator):
             return tuple([self._in_c_order(item) for item in value])
         if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
             return value
-        found = self.ordered.get(id(value))
-        if found is None:
-            found = self.ordered[id(value)] = value, in_c_order(value)  # held: its id stays its own
-        return found[1]
+        ordered = in_c_order(value)
+        self.ordered.append(ordered)
+        return ordered
 
     def _is_small(self, result: StructInfo, values: Sequence[_Value]) -> bool:
         """True if a result is known to be on the host and small, or no larger than an operand."""
