@@ -157,7 +157,7 @@ def test_two_weights_may_mention_sizes_of_each_other():
     )
     check_runs(text, [], arrays((2, 4), (3, 3)))
     made = rx.jit(LazyGetInput()(from_source(text)))
-    with pytest.raises(VMError, match="is 4; must be `n . 1`"):
+    with pytest.raises(VMError, match=r"is 4; must be `n \+ 1`"):
         made.main(Getter(*arrays((2, 4), (3, 4))).function)
 
 
