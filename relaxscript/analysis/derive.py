@@ -23,6 +23,7 @@ from relaxscript.ir.prim import IntImm, PrimExpr, Var as PrimVar
 from relaxscript.ir.relax import (
     Call,
     Constant,
+    DataflowVar,
     DataTypeImm,
     Expr,
     ExternFunc,
@@ -167,7 +168,8 @@ _NOTHING.results = None  # it is there for all programs, which it would keep ali
 
 def derive_struct_info(expr: Expr, context: Context = _NOTHING) -> StructInfo:
     """The StructInfo of the value of `expr`; raises `OperandError` where operands do not fit."""
-    info = rederive_struct_info(expr, context)
+    rule = _RULES.get(expr.__class__)
+    info = rederive_struct_info(expr, context) if rule is None else rule(expr, context)
     remember_struct_info(expr, info)
     return info
 
@@ -288,7 +290,12 @@ def _of_operands_alone(
     Then the operands' StructInfos say all, and layers repeat them. A look-up costs a fifth of what
     a rule does. What is shared is also less to visit for whoever compares, hashes or prints.
     """
-    infos = [context.struct_info(arg) for arg in expr.args]
+    infos: list[StructInfo] = []
+    for arg in expr.args:
+        # Nearly all operands are variables, which have theirs.
+        kind = arg.__class__
+        info = arg.struct_info if kind is DataflowVar or kind is Var else None
+        infos.append(context.struct_info(arg) if info is None else info)
     found = known.find(operator.name, infos)
     if found is not None:
         return found

@@ -61,6 +61,7 @@ __all__ = [
 ]  # fmt: skip
 
 BOOL = DataType("bool")
+_VARIABLES = frozenset({DataflowVar, Var})
 
 
 class Normalizer(ScopeStack):
@@ -82,17 +83,19 @@ class Normalizer(ScopeStack):
         Where the value's own is the same as `likely`, it is that one too, and is not looked at.
         """
         scope = self.current_scope
-        expr = self.normal(expr)
-        info = self._derive(expr)
+        expr = self._normalize_call(expr) if expr.__class__ is Call else self.normal(expr)
+        info = expr.known_info if expr.__class__ is Call else None
+        if info is None:
+            info = self._derive(expr)
         if annotation is not None and (likely is None or not same_info(info, likely)):
             wanted = annotation if isinstance(annotation, StructInfo) else annotation()
             self.check_fits(info, wanted, "the value", "the annotation", "RX0205")
             info = wanted
-        if scope.dataflow and outlives:
-            info = info_behind_block(info)
         if scope.dataflow and not outlives:
             var: Var = DataflowVar.make(name_hint or self.get_unique_name("lv"), info, span=span)
         else:
+            if scope.dataflow:
+                info = info_behind_block(info)
             var = Var.make(name_hint or self.get_unique_name("gv"), info, span=span)
         binding = VarBinding.make(var, expr, span=span)
         scope.bindings.append(binding)
@@ -246,7 +249,8 @@ class Normalizer(ScopeStack):
             op = self.operand(op)
             call = call.replace(op=op)
         for arg in args:
-            if not (is_simple(arg) or _is_flat(arg)):
+            # Nearly all operands are variables.
+            if arg.__class__ not in _VARIABLES and not (is_simple(arg) or _is_flat(arg)):
                 if any(_is_nested(a) for a in args) or len(set(map(id, args))) < len(args):
                     args = _bound_inside(self, args)
                 args = tuple([self.operand(a) for a in args])

@@ -23,6 +23,8 @@ DEFINED_NAME = re.compile(r"(?:async\s+def|def|class)\s+(\w+)")
 FIRST_WORD = re.compile(r"\w+")
 LAST_WORD = re.compile(r"\w+\Z")
 
+_new_span = object.__new__
+
 
 class Source:
     """A text and the name it goes by: a file, a notebook cell, or IR that was printed.
@@ -61,7 +63,8 @@ class Source:
     def lines(self) -> tuple[str, ...]:
         """The lines as Python counts them, without their ends; at least one."""
         if self._lines is None:
-            self._lines = tuple(LINE_END.split(self._text))
+            text = self._text
+            self._lines = tuple(LINE_END.split(text) if "\r" in text else text.split("\n"))
         return self._lines
 
     @property
@@ -86,13 +89,20 @@ class Source:
         A node without a position in Python (`ast.arguments`, `ast.withitem`, ...) has the span of
         its parts. One without parts (`ast.Load`) has that of the whole text.
         """
-        positioned: Any = node
+        at = node.__dict__
         try:
-            end = positioned.end_col_offset
+            end = at["end_col_offset"]
             if end is not None:
-                line, end_line = positioned.lineno, positioned.end_lineno
-                return Span(self, line, positioned.col_offset, end_line, end, True)
-        except AttributeError:
+                # As the constructor does, which is called several times for each line of a script.
+                span = _new_span(Span)
+                span._source = self
+                span._line = at["lineno"]
+                span._column = at["col_offset"]
+                span._end_line = at["end_lineno"]
+                span._end_column = end
+                span._bytes = True
+                return span
+        except KeyError:
             pass
         return self._span_of_parts(node)
 

@@ -38,16 +38,19 @@ def recall(cx: RelaxContext, node: ast.expr) -> StructInfo | None:
     """The StructInfo that the same source had, with the places of that one; None if unknown."""
     text = _text(node, cx.source.lines)
     entry = None if text is None else cx.annotation_memo.get(text)
-    if not isinstance(entry, _Entry) or entry.environment is not cx.environment:
+    if entry.__class__ is not _Entry:
         return None
-    names, dims = cx.names, cx.dims
-    for word, name, dim in entry.words:
-        if names.get(word) is not name or dims.get(word) is not dim:
+    info, environment, words, dims = entry
+    if environment is not cx.environment:
+        return None
+    named, dimensions = cx.names.get, cx.dims.get
+    for word, name, dim in words:
+        if named(word) is not name or dimensions(word) is not dim:
             return None
-    for var in entry.dims:
+    for var in dims:
         if not cx.is_bound(var):
             return None
-    return entry.info
+    return info
 
 
 def remember(cx: RelaxContext, node: ast.expr, info: StructInfo) -> None:

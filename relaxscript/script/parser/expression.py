@@ -243,8 +243,10 @@ def _path(cx: ScriptContext, node: Any) -> tuple[str, str] | None:
     if base.__class__ is ast.Attribute:
         path = f"{base.attr}.{path}"
         base = base.value
-    known = base.__class__ is ast.Name and base.id not in cx.names
-    return (base.id, path) if known else None
+    if base.__class__ is not ast.Name:
+        return None
+    name = base.id
+    return None if name in cx.names else (name, path)
 
 
 def owner_of(cx: ScriptContext, node: ast.Name, whole: ast.Attribute) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 __all__ = ["assigned_names", "assigned_targets", "last_targets", "names_inside"]
 
@@ -63,11 +63,14 @@ def last_targets(body: Sequence[ast.stmt]) -> Targets:
     """The syntax that may bind each name for the last time: several places where ways part."""
     last: Targets = {}
     for statement in body:
+        # Nearly every statement of a long block is this or the first case.
+        if statement.__class__ is ast.AnnAssign:
+            target: Any = statement.target
+            if target.__class__ is ast.Name:
+                last[target.id] = (target,)
+                continue
         match statement:
-            # Nearly every statement of a long block is one of these two.
             case ast.Assign(targets=[ast.Name(id=name) as target]):
-                last[name] = (target,)
-            case ast.AnnAssign(target=ast.Name(id=name) as target):
                 last[name] = (target,)
             case ast.If(body=inner, orelse=orelse):
                 _overwrite(last, last_targets(inner), last_targets(orelse))

@@ -129,20 +129,27 @@ def operator_call(cx: RelaxContext, operator: Operator, node: ast.Call) -> Any:
         plain = len(args) == arity and all(isinstance(arg, Expr) for arg in args)
         if not plain or any(type(arg) is Tuple for arg in args):
             return build_call(cx, OperatorCall(operator, node, args, {}))
-    spans = tuple([cx.source.span(n) for n in nodes])
-    attrs, span = operator.default_attrs, cx.source.span(node)
-    return Call.make(operator.op, tuple(args), attrs, (), spans, span=span)
+    span_of = cx.source.span
+    spans = tuple(map(span_of, nodes))
+    return Call.make(
+        operator.op, tuple(args), operator.default_attrs, (), spans, span=span_of(node)
+    )
 
 
 def named_variables(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any] | None:
     """The operands where each is the name of a variable, as in most calls; else None."""
+    if cx.inside_string is not None:
+        return None
     names, found = cx.names, []
     for node in nodes:
-        value = names.get(node.id) if type(node) is ast.Name else None
-        if type(value) is not DataflowVar and type(value) is not Var:
+        if node.__class__ is not ast.Name:
+            return None
+        value = names.get(node.id)
+        kind = value.__class__
+        if kind is not DataflowVar and kind is not Var:
             return None
         found.append(value)
-    return None if cx.inside_string is not None else found
+    return found
 
 
 def call_operands(cx: RelaxContext, nodes: list[ast.expr]) -> list[Any]:

@@ -41,6 +41,8 @@ __all__ = ["RELAX", "relax_context"]
 
 def call_value(cx: RelaxContext, callee: Any, node: ast.Call) -> Any:
     """A call, by what is called."""
+    if callee.__class__ is Operator:  # in nearly every line
+        return operator_call(cx, callee, node)
     match callee:
         case Method():
             return operator_call(cx, callee.operator, method_call(cx, callee, node))

@@ -95,6 +95,8 @@ def parse_type_parameters(cx: RelaxContext, node: ast.FunctionDef) -> None:
 def prelude(cx: RelaxContext, body: list[ast.stmt]) -> None:
     """Shape variables declared in the body belong to the signature as well."""
     for statement in body:
+        if statement.__class__ is not ast.Assign:
+            continue
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 declare(cx, name, value)

@@ -7,6 +7,8 @@ statement = binding | call | "with" "R.dataflow()" ":" block
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.unsupported_syntax import STATEMENTS, first_word
@@ -21,42 +23,51 @@ from .result import parse_return
 __all__ = ["parse_stmt"]
 
 
-# One case for each form of the grammar above.
-def parse_stmt(cx: RelaxContext, node: ast.stmt) -> None:  # noqa: C901
+def parse_stmt(cx: RelaxContext, node: ast.stmt) -> None:
     if cx.returned:
         raise cx.error(
             node, "RX0105", "nothing can follow `return`",
             help="a function returns once, at its end",
         )  # fmt: skip
-    match node:
-        case ast.Assign(targets=[ast.Name() as target], value=value):
-            parse_assign(cx, target, value)
-        case ast.Assign(targets=targets, value=value):
-            parse_assign_all(cx, targets, value)
-        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
-            parse_annotated(cx, node, target, annotation, value)
-        case ast.AugAssign():
-            parse_augmented(cx, node)
-        case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+    rule = _RULES.get(node.__class__)
+    if rule is None:
+        raise unsupported_statement(cx, node)
+    rule(cx, node)
+
+
+def parse_assignment(cx: RelaxContext, node: ast.Assign) -> None:
+    """One name and a value, or several targets."""
+    targets = node.targets
+    target = targets[0]
+    if len(targets) == 1 and isinstance(target, ast.Name):
+        parse_assign(cx, target, node.value)
+    else:
+        parse_assign_all(cx, targets, node.value)
+
+
+def parse_annotation_of_name(cx: RelaxContext, node: ast.AnnAssign) -> None:
+    """A name with its annotation; nothing else is annotated."""
+    if not isinstance(node.target, ast.Name):
+        raise unsupported_statement(cx, node)
+    parse_annotated(cx, node, node.target, node.annotation, node.value)
+
+
+def parse_expression(cx: RelaxContext, node: ast.Expr) -> None:
+    """A docstring, or a call for its effect."""
+    match node.value:
+        case ast.Constant(value=str()):
             return
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call):
+        case ast.Call(func=ast.Attribute(attr="output" | "outputs")) as call:
             raise stray_output(cx, call)
-        case ast.Expr(value=value):
-            parse_effect(cx, value)
-        case ast.With(items=[ast.withitem(context_expr=block, optional_vars=name)]):
-            parse_with(cx, node, block, name)
-        case ast.If():
-            parse_if(cx, node)
-        case ast.For():
-            parse_for(cx, node)
-        case ast.Break() | ast.Continue():
-            leave_step(cx, node)
-        case ast.FunctionDef():
-            parse_local_function(cx, node)
-        case ast.Return(value=value):
-            parse_return(cx, node, value)
-        case _:
-            raise unsupported_statement(cx, node)
+    parse_effect(cx, node.value)
+
+
+def parse_block(cx: RelaxContext, node: ast.With) -> None:
+    """A dataflow block, which is opened alone."""
+    if len(node.items) != 1:
+        raise unsupported_statement(cx, node)
+    opened = node.items[0]
+    parse_with(cx, node, opened.context_expr, opened.optional_vars)
 
 
 def parse_augmented(cx: RelaxContext, node: ast.AugAssign) -> None:
@@ -74,3 +85,20 @@ def unsupported_statement(cx: RelaxContext, node: ast.stmt) -> Failed:
     name, help = STATEMENTS.get(type(node), (f"`{type(node).__name__}`", None))
     place = first_word(cx.source, node) or node
     return cx.error(place, "RX0104", f"{name} cannot be used in a Relax function", help=help)
+
+
+# What each form of the grammar above means.
+_RULES: Mapping[type[ast.stmt], Callable[[RelaxContext, Any], None]] = {
+    ast.AnnAssign: parse_annotation_of_name,
+    ast.Assign: parse_assignment,
+    ast.AugAssign: parse_augmented,
+    ast.Break: leave_step,
+    ast.Continue: leave_step,
+    ast.Expr: parse_expression,
+    ast.For: parse_for,
+    ast.FunctionDef: parse_local_function,
+    ast.If: parse_if,
+    ast.Pass: lambda cx, node: None,
+    ast.Return: lambda cx, node: parse_return(cx, node, node.value),
+    ast.With: parse_block,
+}
