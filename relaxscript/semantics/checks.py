@@ -124,12 +124,14 @@ class Checks:
     ) -> tuple[Check, ...]:  # fmt: skip
         """Checks of arguments, the last of which are `captured`: these bind variables first.
 
-        Where such a variable has its value from is nothing to tell anybody.
+        Where such a variable has its value from is nothing to tell anybody. A PackedFunc may be
+        given for a callback, a function whose result is any object, or nothing.
         """
         own = len(infos) - captured
         given = {v for info in infos[own:] if info for v in definable_shape_vars(info)}
         bound |= given
-        checks = self.of(infos[:own], bound, shape_slot)
+        found = self.of(infos[:own], bound, shape_slot)
+        checks = map(_or_callback, infos[:own], found)
         return (*checks, *map(_silent, self.of(infos[own:], bound - given, shape_slot)))
 
     def dim(self, e: prim.PrimExpr, bound: Container[prim.Var]) -> Dim:
@@ -258,7 +260,6 @@ def device_of(vdevice: VDevice | None) -> Device | None:
 def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> FuncCheck:
     """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc.
 
-    A PackedFunc says nothing of itself. So it fits a type whose result is any object, or nothing.
     `slots` says where the shape variables that `wanted` takes from outside have their values.
     """
     if wanted.params is None:
@@ -272,14 +273,22 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     text = f"a function of type `{wanted!r}`"
-    result = wanted.ret
-    is_callback = isinstance(result, ObjectStructInfo) or _is_unit(result)
-    packed = None if is_callback else False
-    return FuncCheck(packed, refusal, text, loads, made_of=(wanted, dict(slots), ()))
+    return FuncCheck(False, refusal, text, loads, made_of=(wanted, dict(slots), ()))
 
 
-def _is_unit(info: StructInfo) -> bool:
-    return isinstance(info, TupleStructInfo) and not info.fields
+def _or_callback(info: StructInfo | None, check: Check) -> Check:
+    """The check of an argument, which admits a PackedFunc for a callback.
+
+    A PackedFunc says nothing of itself. So it is an argument for a parameter that is a function
+    whose result is any object, or nothing. What is cast has to carry its type.
+    """
+    if not isinstance(check, FuncCheck) or not isinstance(info, FuncStructInfo):
+        return check
+    result = info.ret
+    is_unit = isinstance(result, TupleStructInfo) and not result.fields
+    if check.packed is not False or not (is_unit or isinstance(result, ObjectStructInfo)):
+        return check
+    return replace(check, packed=None)
 
 
 def with_variables(

@@ -76,7 +76,10 @@ def layout_transform(
 def _(bound: dict[str, Any]) -> dict[str, Any]:
     """No separators at all are none."""
     names = ("axis_separators", "input_axis_separators")
-    return {k: None if k in names and v in ([], ()) else v for k, v in bound.items()}
+    return {
+        k: None if k in names and isinstance(v, (list, tuple)) and not v else v
+        for k, v in bound.items()
+    }
 
 
 @layout_transform.attribute_rule
