@@ -83,7 +83,8 @@ class ObjectPath:
         return self == other
 
     def _text(self) -> str:
-        raise NotImplementedError
+        """The step as it is written; each kind of path has its own."""
+        return f"<{type(self).__name__}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ObjectPath):

@@ -20,7 +20,7 @@ from relaxscript.dtypes import DataType
 from .small_floats import decoder, encoder
 from .types import SMALL_FLOATS, constant, register, storage, suffix
 
-__all__ = ["DETAILS", "Explain", "FailureSites", "FunctionWriter", "Value"]
+__all__ = ["DETAILS", "NAME", "Explain", "FailureSites", "FunctionWriter", "Value"]
 
 Explain = Callable[[Sequence[int]], BaseException]
 
@@ -28,7 +28,7 @@ Explain = Callable[[Sequence[int]], BaseException]
 DETAILS = 73
 
 # Of a value or of a block, in the text of a function.
-_NAME = re.compile(r"%([\w.]+)")
+NAME = re.compile(r"%([\w.]+)")
 
 PURE = "nounwind willreturn memory(none)"
 
@@ -94,8 +94,8 @@ class FunctionWriter:
         def other(found: re.Match[str]) -> str:
             return names.get(found[1], found[0])
 
-        self.lines[first:] = [_NAME.sub(other, line) for line in self.lines[first:]]
-        self._late = [_NAME.sub(other, line) for line in self._late]
+        self.lines[first:] = [NAME.sub(other, line) for line in self.lines[first:]]
+        self._late = [NAME.sub(other, line) for line in self._late]
 
     # ------------------------------------------------------------ instructions
 

@@ -1,6 +1,6 @@
 """Blocks that are written as functions of their own, one for all blocks with the same code.
 
-    define internal void @relaxscript.shared0(ptr %p0, i64 %p1, ptr %p2, ...) { ... }
+    define internal void @relaxscript_shared0(ptr %p0, i64 %p1, ptr %p2, ...) { ... }
 
 The axes of a block are parameters of the function. So is whatever its code uses of what is computed
 around it. Products of a module differ in their sizes and in what follows them. The code of their
@@ -21,11 +21,10 @@ from relaxscript.semantics.shared_blocks import SHARED
 
 from .context import FunctionContext
 from .expression import assign_variable
-from .ir_writer import Value
+from .ir_writer import NAME, Value
 
 __all__ = ["emit_shared_block", "is_shared"]
 
-_NAME = re.compile(r"%([\w.]+)")
 _DEFINED = re.compile(r"^\s*%([\w.]+) = |^([\w.]+):", re.MULTILINE)
 # What belongs to the function around a block.
 _OUTER = ("%status", "%details", "label %exit")
@@ -111,7 +110,7 @@ def _lifted(cx: FunctionContext, before: _Marks, start: str) -> _Lifted | None:
 
     whole = f"{entry}  br label %{start}\n{code}\n"
     text = re.sub(r"^([\w.]+):", r"%\1:", whole, flags=re.MULTILINE)
-    text = re.sub(r"^%(\w+):", r"\1:", _NAME.sub(renamed, text), flags=re.MULTILINE)
+    text = re.sub(r"^%(\w+):", r"\1:", NAME.sub(renamed, text), flags=re.MULTILINE)
     if any(name not in asm.types for name in free):
         return None
     params = ", ".join(f"{asm.types[name]} %p{k}" for k, name in enumerate(free))

@@ -124,6 +124,7 @@ def test_constants_between_calls_do_not_part_them():
     ))  # fmt: skip
     made = OutlineNative()(mod)
     assert natives(made) == ["main_native"]
+    assert made["main"].script().count("R.call_tir(") == 1
     one, other = check_executors_agree(made, [X])
     np.testing.assert_array_equal(one, X * 4)
     np.testing.assert_array_equal(other, [[2, 4, 6, 8]])
