@@ -1,48 +1,33 @@
-"""Execute every tutorial, as a script and as the notebook beside it, which has to say the same."""
+"""Run the tutorials as notebooks, and say where they differ from what is stored; or store it.
+
+`python .ci/tutorials.py` looks at all of them, `python .ci/tutorials.py 01 02_symbolic_shapes` at
+these only; with `--write` their notebooks are made of the scripts and of the outputs of a run.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import argparse
 import sys
 from pathlib import Path
 
-import jupytext
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-
 ROOT = Path(__file__).resolve().parents[1]
-CELL_SECONDS = 600
+sys.path.insert(0, str(ROOT))
 
-
-def cells(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    return [(cell.cell_type, cell.source.strip()) for cell in notebook.cells]
-
-
-def problems_of(script: Path) -> list[str]:
-    """What is wrong with one tutorial, given by its readable source."""
-    name = script.relative_to(ROOT).as_posix()
-    problems = []
-    if subprocess.run([sys.executable, str(script)], cwd=ROOT, check=False).returncode:
-        problems.append(f"{name} fails")
-    stored = script.with_suffix(".ipynb")
-    if not stored.is_file():
-        return [*problems, f"{name} has no notebook: run `jupytext --to ipynb {name}`"]
-    notebook = nbformat.read(stored, as_version=4)
-    if cells(notebook) != cells(jupytext.read(script)):
-        problems.append(f"{name} and its notebook differ: run `jupytext --sync {name}`")
-    where = {"metadata": {"path": str(script.parent)}}
-    client = NotebookClient(notebook, timeout=CELL_SECONDS, kernel_name="python3", resources=where)
-    try:
-        client.execute()
-    except CellExecutionError as error:
-        problems.append(f"the notebook of {name} fails: {error}")
-    return problems
+from relaxscript_tests import notebooks  # noqa: E402
 
 
 def main() -> int:
-    scripts = sorted((ROOT / "tutorials").glob("*.py"))
-    problems = [problem for script in scripts for problem in problems_of(script)]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a tutorial; its number is enough")
+    parser.add_argument("--write", action="store_true", help="store what the run gives")
+    arguments = parser.parse_args()
+    try:
+        scripts = notebooks.find(ROOT / "tutorials", arguments.names)
+    except LookupError as error:
+        parser.error(str(error))
+    problems = notebooks.write(scripts) if arguments.write else notebooks.check(scripts)
     print(*problems, f"{len(scripts)} tutorials, {len(problems)} problems", sep="\n")
     return bool(problems)
 

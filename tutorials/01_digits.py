@@ -27,6 +27,7 @@
 # Everything runs on a laptop in a few seconds.
 
 # %%
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -101,7 +102,7 @@ def predict(images, w1, b1, w2, b2):
 # previous move.
 
 
-# %%
+# %% tags=["varies"]
 def gradients(images, digits, w1, b1, w2, b2):
     """The mean loss of a batch, and its derivative by each weight."""
     rows = np.arange(len(digits))
@@ -230,7 +231,7 @@ print(f"{len(text.splitlines())} lines parsed back to an equal module")
 #
 # All of them take numpy arrays and return numpy arrays. We give them the held-out images.
 
-# %%
+# %% tags=["varies"]
 from relaxscript.interpreter import Interpreter
 
 executors = {
@@ -296,14 +297,16 @@ for axes, k in zip(figure.subplots(2, 5).flat, doubtful, strict=True):
     )
     axes.set_axis_off()
 
-picture = Path(tempfile.mkdtemp(prefix="relaxscript-")) / "digits.png"
-figure.savefig(picture)
-print(f"picture of {len(doubtful)} digits: {picture}")
+if "ipykernel" in sys.modules:  # in a notebook it is shown below
+    from IPython.display import display_png
 
-if "ipykernel" in sys.modules:  # in a notebook it is shown below, too
-    from IPython.display import Image, display
-
-    display(Image(filename=picture))
+    picture = io.BytesIO()
+    figure.savefig(picture)
+    display_png(picture.getvalue(), raw=True)
+else:
+    file = Path(tempfile.mkdtemp(prefix="relaxscript-")) / "digits.png"
+    figure.savefig(file)
+    print(f"picture of {len(doubtful)} digits: {file}")
 
 # %% [markdown]
 # ## 7. A mistake, made on purpose

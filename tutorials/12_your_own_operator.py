@@ -184,7 +184,7 @@ print(sorted(gv.name_hint for gv in loops.functions))
 # %% [markdown]
 # Both forms run, on numpy's functions and as native code, and give the same.
 
-# %%
+# %% tags=["varies"]
 rng = np.random.default_rng(0)
 q, k, v = (rng.standard_normal((5, 8)).astype("float32") for _ in range(3))
 expected = Head.main(q, k, v)

@@ -23,6 +23,7 @@
 # We blur a photograph, find its edges, and look at what was made on the way.
 
 # %%
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -148,7 +149,7 @@ print(sorted(gv.name_hint for gv in bb.get().functions))
 # A photograph comes with scikit-learn. Here is a part of it in shades of grey, through all
 # executors: they agree with each other, and with plain numpy.
 
-# %%
+# %% tags=["varies"]
 photograph = load_sample_image("china.jpg")[100:196, 200:328].mean(axis=2).astype("float32") / 255
 
 
@@ -177,14 +178,16 @@ pictures = {"photograph": photograph, "blurred": soft, "edges": lines}
 for axes, (title, pixels) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
     axes.imshow(pixels, cmap="gray")
     axes.set(title=title, xticks=[], yticks=[])
-picture = Path(tempfile.mkdtemp(prefix="relaxscript-")) / "edges.png"
-figure.savefig(picture)
-print(f"pictures of the photograph: {picture}")
+if "ipykernel" in sys.modules:  # in a notebook they are shown below
+    from IPython.display import display_png
 
-if "ipykernel" in sys.modules:  # in a notebook they are shown below, too
-    from IPython.display import Image, display
-
-    display(Image(filename=picture))
+    picture = io.BytesIO()
+    figure.savefig(picture)
+    display_png(picture.getvalue(), raw=True)
+else:
+    file = Path(tempfile.mkdtemp(prefix="relaxscript-")) / "edges.png"
+    figure.savefig(file)
+    print(f"pictures of the photograph: {file}")
 
 # %% [markdown]
 # ## 5. Rules of your own
