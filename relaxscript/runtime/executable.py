@@ -33,6 +33,7 @@ from .bytecode import (
     VMFunction,
     verify,
 )
+from .native_code import NativeCode, native_code
 from .run_check import AnyCheck, Check, TupleCheck, describe
 from .unoptimised import Unoptimised
 from .values import kind_of
@@ -51,12 +52,14 @@ class Executable:
     `externals` maps names of packed functions to the callables that this program means by them
     (operators, compiled kernels); other names are looked up when a call is evaluated. `origin` is
     what the compiler made it of, None for one that was written by hand. `made_of` describes the
-    externals that code generation made. `explainer` tells of its kernels. `counters` hold times
-    that kernels take themselves, in programs that were built for that. `unoptimised` leads
-    to the program before it was optimised, None where it is that.
+    externals that code generation made. `kernels` are those that were compiled for it, by the
+    names of their PrimFuncs. `explainer` tells of them. `counters` hold times that kernels take
+    themselves, in programs that were built for that. `unoptimised` leads to the program before it
+    was optimised, None where it is that.
     """
 
     made_of: Mapping[str, Any] = {}
+    kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
     counters: tuple[CallTimes, ...] = ()
     # What makes built-in functions of closures, by the names of their functions.
     entries: Mapping[str, Any] = MappingProxyType({})
@@ -137,7 +140,7 @@ class Executable:
         linked.functions, linked.instructions = self.functions, self.instructions
         linked.constants, linked.externals = self.constants, {**self.externals, **externals}
         linked._origin, linked._explainer, linked.built = self._origin, self._explainer, self.built
-        linked.entries = self.entries
+        linked.entries, linked.kernels = self.entries, self.kernels
         linked.counters = self.counters
         linked.made_of = {
             name: made for name, made in self.made_of.items() if name not in externals
@@ -293,6 +296,23 @@ class Executable:
         if func_name is not None:
             self[func_name]
         return self.explainer(func_name, dims)
+
+    @property
+    def mod(self) -> Executable:
+        """The program itself, for programs that ask TVM's for its module of the runtime."""
+        return self
+
+    @property
+    def imported_modules(self) -> list[NativeCode]:
+        """The modules of LLVM in which the kernels are; none for the target "reference"."""
+        return native_code(self.kernels)
+
+    def get_source(self, fmt: str = "") -> str:
+        """The text of the kernels' native code, "ll" or "asm"; empty where there is none.
+
+        Raises what `NativeCode.get_source` does.
+        """
+        return "\n".join(module.get_source(fmt) for module in self.imported_modules)
 
     def stats(self) -> str:
         """A summary of the program in a few lines."""

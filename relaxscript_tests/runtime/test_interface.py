@@ -136,7 +136,6 @@ EXPLAINED = {
     "VMExecutable.__init__: ours takes instructions": "the executable is the program",
     "VMExecutable.__init__: ours takes constants=()": "the executable is the program",
     "VMExecutable.__init__: ours takes externals=None": "operators and kernels are callables",
-    "VMExecutable.mod: TVM alone": "there is no module of a runtime",
     "VMExecutable.export_library: TVM alone": "`rx.save` and `rx.load`: files without machine code",
     "VMExecutable.vm_load_executable: TVM alone": "`VirtualMachine(executable)`",
     "VMExecutable.vm_profiler_load_executable: TVM alone": "`VirtualMachine(..., profile=True)`",
@@ -151,6 +150,9 @@ EXPLAINED = {
     "VMExecutable.origin: ours alone": "`rx.save` writes what a program was made of",
     "VMExecutable.unoptimised: ours alone": "the program as it was before passes, for stepping",
     "VMExecutable.public_functions: ours alone": "what can be called",
+    "VMExecutable.kernels: ours alone": "what it imports, as callables",
+    "VMExecutable.imported_modules: ours alone": "it is the module that TVM has as `mod`",
+    "VMExecutable.get_source: ours alone": "it is the module that TVM has as `mod`",
     # -- one host
     "VirtualMachine.__init__: device has the default None": "the host, if nothing is said",
     "VirtualMachine.time_evaluator: dev has the default None": "the machine has its devices",

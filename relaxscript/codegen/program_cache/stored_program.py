@@ -146,7 +146,7 @@ def read_program(
         {name: made.make(kernels) for name, made in made_of.items()},
         made_of,
     )
-    made.entries = entries
+    made.entries, made.kernels = entries, kernels
     return made
 
 

@@ -43,7 +43,7 @@ def codegen(mod: IRModule, kernels: Mapping[str, Kernel] | None = None) -> Execu
         _emit_entry(program, name, prim_func)
     made = {name: external.make(program.kernels) for name, external in program.externals.items()}
     executable = program.builder.get(made)
-    executable.made_of = dict(program.externals)
+    executable.made_of, executable.kernels = dict(program.externals), program.kernels
     return executable
 
 

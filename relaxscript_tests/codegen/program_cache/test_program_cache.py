@@ -90,6 +90,14 @@ def test_kernels_of_a_stored_program_tell_what_they_are(cache):
     assert again.func.script() == first.func.script()
 
 
+def test_a_stored_program_has_the_text_of_its_code(cache):
+    mod = model()
+    first, again = rx.build(mod), rx.build(mod)
+    assert again is not first
+    assert "define" in again.get_source()
+    assert again.get_source("ll") == first.get_source("ll")
+
+
 def test_the_origin_of_a_stored_program_is_the_module(cache, tmp_path):
     mod = model()
     rx.build(mod)
