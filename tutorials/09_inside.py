@@ -386,8 +386,8 @@ vm.step("main", x, b).break_at("agian")
 #
 # </details>
 #
-# **2.** A mean over a row needs all of its elements, so it cannot simply share the loop of what comes
-# before it. Return `y - R.mean(y, axis=1, keepdims=True)`. Which kernels are there now?
+# **2.** A mean over a row needs all of its elements, so it cannot simply share the loop of what
+# comes before it. Return `y - R.mean(y, axis=1, keepdims=True)`. Which kernels are there now?
 #
 # <details><summary>Solution</summary>
 #
