@@ -30,10 +30,13 @@
 import io
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 import relaxscript as rx
@@ -74,23 +77,27 @@ print(
 mean = pixels[training].mean(axis=0)
 scale = 1 / np.maximum(pixels[training].std(axis=0), np.float32(0.5))
 
-
-def relu(x):
-    return np.maximum(x, 0)
+Array = NDArray[Any]
 
 
-def softmax(x):
+def relu(x: Array) -> Array:
+    positive: Array = np.maximum(x, 0)
+    return positive
+
+
+def softmax(x: Array) -> Array:
     powers = np.exp(x - x.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    shares: Array = powers / powers.sum(axis=1, keepdims=True)
+    return shares
 
 
-def layer(rows, columns):
+def layer(rows: int, columns: int) -> tuple[Array, Array]:
     """Random weights and zero offsets."""
     weights = rng.normal(0, np.sqrt(2 / rows), (rows, columns)).astype("float32")
     return weights, np.zeros(columns, "float32")
 
 
-def predict(images, w1, b1, w2, b2):
+def predict(images: Array, w1: Array, b1: Array, w2: Array, b2: Array) -> Array:
     """The probability of each digit for each image: what every executor below has to give."""
     x = (images - mean) * scale
     return softmax(relu(x @ w1 + b1) @ w2 + b2)
@@ -103,7 +110,9 @@ def predict(images, w1, b1, w2, b2):
 
 
 # %% tags=["varies"]
-def gradients(images, digits, w1, b1, w2, b2):
+def gradients(
+    images: Array, digits: Array, w1: Array, b1: Array, w2: Array, b2: Array
+) -> tuple[Array, tuple[Array, ...]]:
     """The mean loss of a batch, and its derivative by each weight."""
     rows = np.arange(len(digits))
     x = (images - mean) * scale
@@ -146,7 +155,7 @@ for epoch in range(1, 31):
 
 # %%
 @rx.register_func("digits.standardise", override=True)
-def standardise(images, result):
+def standardise(images: Array, result: Array) -> None:
     np.multiply(images - mean, scale, out=result)
 
 
@@ -169,7 +178,7 @@ n = R.dim("n")
 
 
 @I.ir_module
-class Digits:
+class Digits(I.Module):
     @T.prim_func
     def relu(x: T.Buffer[T.f32, n, 64], y: T.Buffer[T.f32, n, 64]) -> None:
         for i, j in T.grid(n, 64):
@@ -184,7 +193,7 @@ class Digits:
         b1: R.Tensor[R.f32, 64],
         w2: R.Tensor[R.f32, 64, 10],
         b2: R.Tensor[R.f32, 10],
-    ):
+    ) -> R.Tensor[R.f32, n, 10]:
         cls = Digits
         with R.dataflow():
             x = R.call_dps_packed("digits.standardise", (images,), out_sinfo=R.Tensor[R.f32, n, 64])
@@ -234,7 +243,7 @@ print(f"{len(text.splitlines())} lines parsed back to an equal module")
 # %% tags=["varies"]
 from relaxscript.interpreter import Interpreter
 
-executors = {
+executors: dict[str, Callable[..., Any]] = {
     "reference interpreter": Interpreter(Digits)["main"],
     "virtual machine, reference": rx.VirtualMachine(rx.build(Digits, target="reference"))["main"],
     "virtual machine, plain": rx.jit(Digits, target="llvm -opt-level=0")["main"],
@@ -260,7 +269,7 @@ for name, probabilities in results.items():
 
 
 # %%
-def in_batches(main, size):
+def in_batches(main: Callable[..., Any], size: int) -> Array:
     parts = [images[start : start + size] for start in range(0, len(images), size)]
     return np.concatenate([main(part, *weights) for part in parts])
 
@@ -319,7 +328,7 @@ else:
 try:
 
     @R.function
-    def last_layer(hidden: R.Tensor[R.f32, n, 64], w2: R.Tensor[R.f32, 10, 64]):
+    def last_layer(hidden: R.Tensor[R.f32, n, 64], w2: R.Tensor[R.f32, 10, 64]) -> R.Object:
         scores = R.matmul(hidden, w2)
         return R.nn.softmax(scores)
 
@@ -334,12 +343,91 @@ else:
 
 # %% [markdown]
 # The code in brackets has a page: `relaxscript explain RX0203` in a terminal, or
-# `print(rx.explain("RX0203"))` here.
+# `print(rx.explain("RX0203"))` here. `relaxscript check` finds the same mistake in this file
+# without running anything.
 #
-# ## What to try next
+# ## Exercises
 #
-# - Change a `64` in the class to `63`, and see what you are told.
-# - Add a third layer. Only the class and the list of weights change.
-# - Write the softmax as a PrimFunc of your own, and compare it with `R.nn.softmax`.
-# - Run `relaxscript check` on this file: it finds the mistake of section 7 without running
-#   anything.
+# **1. A wrong number of pixels.** `Digits` says that an image has 64 pixels. Call `model.main` with
+# images of 63, and read what you are told.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# try:
+#     model.main(images[:, :63], *weights)
+# except rx.VMError as error:
+#     assert "`images.shape[1]` is 63; must be 64" in str(error)
+# else:
+#     raise AssertionError("63 pixels were accepted")
+# ```
+#
+# The parameter is named, with its axis and what it has to be. Nothing was computed before.
+#
+# </details>
+
+# %% [markdown]
+# **2. The standardising in Relax.** `digits.standardise` is Python, so the compiled program has to
+# leave its machine code for it. Write a function `standardised` that does the same with operators,
+# taking `mean` and `scale` from Python by `R.const`, and compare it with the packed function.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# @R.function
+# def standardised(images: R.Tensor[R.f32, n, 64]) -> R.Tensor[R.f32, n, 64]:
+#     return (images - R.const(mean)) * R.const(scale)
+#
+#
+# result = np.empty_like(images)
+# standardise(images, result)
+# assert np.array_equal(standardised(images), result)
+# ```
+#
+# A function that is decorated on its own is called as it stands, with arrays.
+#
+# </details>
+
+# %% [markdown]
+# **3. The softmax as a PrimFunc.** Write the softmax of ten scores per row as a PrimFunc, loop by
+# loop, and compare it with `R.nn.softmax`. It needs the largest score of each row, then the sum of
+# the powers, then the quotients: three blocks, and two buffers of `T.alloc_buffer((n,), "float32")`
+# between them. In a block that reduces, `with T.init():` gives the value to begin with.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# @T.prim_func
+# def my_softmax(x: T.Buffer[T.f32, n, 10], y: T.Buffer[T.f32, n, 10]) -> None:
+#     largest = T.alloc_buffer((n,), "float32")
+#     total = T.alloc_buffer((n,), "float32")
+#     for i, j in T.grid(n, 10):
+#         with T.block("largest"):
+#             vi, vj = T.axis.remap("SR", [i, j])
+#             with T.init():
+#                 largest[vi] = T.min_value("float32")
+#             largest[vi] = T.max(largest[vi], x[vi, vj])
+#     for i, j in T.grid(n, 10):
+#         with T.block("total"):
+#             vi, vj = T.axis.remap("SR", [i, j])
+#             with T.init():
+#                 total[vi] = T.float32(0)
+#             total[vi] = total[vi] + T.exp(x[vi, vj] - largest[vi])
+#     for i, j in T.grid(n, 10):
+#         with T.block("quotient"):
+#             vi, vj = T.axis.remap("SS", [i, j])
+#             y[vi, vj] = T.exp(x[vi, vj] - largest[vi]) / total[vi]
+#
+#
+# scores = rng.normal(size=(5, 10)).astype("float32")
+# found = np.empty_like(scores)
+# my_softmax(scores, found)
+# assert np.allclose(found, R.nn.softmax(scores), atol=1e-6)
+# ```
+#
+# </details>
+#
+# ## Where to go from here
+#
+# The next notebook, `02_symbolic_shapes`, is about the `n` that stood everywhere here: what is
+# proved of it while the program is read, and what is checked when it runs.

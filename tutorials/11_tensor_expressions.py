@@ -27,14 +27,17 @@ import io
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from sklearn.datasets import load_sample_image
 
 import relaxscript as rx
-from relaxscript import relax, te, tir, topi
+from relaxscript import relax, te, tir
 from relaxscript.script import from_source, ir as I, relax as R
+from relaxscript.te import topi
 
 # %% [markdown]
 # ## 1. A tensor by its elements
@@ -74,14 +77,14 @@ print(te.create_prim_func([A, C]).script())
 
 
 # %%
-def blur(image, radius):
+def blur(image: te.Tensor, radius: int) -> te.Tensor:
     """The mean of each pixel and those around it; at the edge, the nearest pixel is repeated."""
     height, width = image.shape
     size = 2 * radius + 1
     p = te.reduce_axis((0, size), name="p")
     q = te.reduce_axis((0, size), name="q")
 
-    def inside(place, length):
+    def inside(place: tir.PrimExpr, length: tir.PrimExpr) -> Any:
         return te.max(te.min(place, length - 1), 0)
 
     total = te.compute(
@@ -91,12 +94,14 @@ def blur(image, radius):
         ),
         name="total",
     )
-    return total * (1.0 / size**2)
+    mean: te.Tensor = total * (1.0 / size**2)
+    return mean
 
 
-def edges(image, sharpness):
+def edges(image: te.Tensor, sharpness: float) -> te.Tensor:
     """How much each pixel differs from those around it."""
-    return topi.tanh(topi.abs(image - blur(image, 1)) * sharpness)
+    drawn: te.Tensor = topi.tanh(topi.abs(image - blur(image, 1)) * sharpness)
+    return drawn
 
 
 # %% [markdown]
@@ -108,10 +113,15 @@ def edges(image, sharpness):
 
 
 # %%
+height, width = R.dim("height"), R.dim("width")
+
+
 @I.ir_module
-class Picture:
+class Picture(I.Module):
     @R.function
-    def main(image: R.Tensor(("height", "width"), "float32")):
+    def main(
+        image: R.Tensor[R.f32, height, width],
+    ) -> R.Tuple[R.Tensor[R.f32, height, width], R.Tensor[R.f32, height, width]]:
         with R.dataflow():
             soft = R.emit_te(blur, image, 2)
             lines = R.emit_te(edges, soft, 4.0)
@@ -134,7 +144,8 @@ print(f"{len(text.splitlines())} lines parsed back to an equal module")
 # Programs that build models by hand use the same function: `bb.emit_te`.
 
 # %%
-image = relax.Var("image", R.Tensor(("height", "width"), "float32"))
+[parameter] = Picture["main"].params
+image = relax.Var("image", parameter.struct_info)
 bb = relax.BlockBuilder()
 with bb.function("main", [image]):
     with bb.dataflow():
@@ -153,10 +164,11 @@ print(sorted(gv.name_hint for gv in bb.get().functions))
 photograph = load_sample_image("china.jpg")[100:196, 200:328].mean(axis=2).astype("float32") / 255
 
 
-def blur_by_numpy(pixels, radius):
+def blur_by_numpy(pixels: NDArray[Any], radius: int) -> NDArray[Any]:
     padded = np.pad(pixels, radius, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, (2 * radius + 1,) * 2)
-    return windows.mean(axis=(2, 3))
+    means: NDArray[Any] = windows.mean(axis=(2, 3))
+    return means
 
 
 soft_by_numpy = blur_by_numpy(photograph, 2)
@@ -166,6 +178,7 @@ executors = {
     "virtual machine, reference": rx.jit(Picture, target="reference"),
     "virtual machine, llvm": rx.jit(Picture, target="llvm"),
 }
+soft = lines = photograph
 for name, model in executors.items():
     soft, lines = model.main(photograph)
     error = max(abs(soft - soft_by_numpy).max(), abs(lines - lines_by_numpy).max())
@@ -197,7 +210,10 @@ else:
 
 
 # %%
-def brighter(a, b):
+Found = tuple[tir.PrimExpr, tir.PrimExpr]  # a place and the value there
+
+
+def brighter(a: Found, b: Found) -> Found:
     (place, value), (other_place, other) = a, b
     later = tir.any(other > value, tir.all(other == value, other_place < place))
     return tir.Select(later, other_place, place), tir.Select(later, other, value)
@@ -208,15 +224,17 @@ brightest = te.comm_reducer(
 )
 
 
-def brightest_of_rows(image):
+def brightest_of_rows(image: te.Tensor) -> Any:
     k = te.reduce_axis((0, image.shape[1]), name="k")
     return te.compute((image.shape[0],), lambda i: brightest((k.var, image[i, k]), axis=k))
 
 
 @I.ir_module
-class Brightest:
+class Brightest(I.Module):
     @R.function
-    def main(image: R.Tensor(("height", "width"), "float32")):
+    def main(
+        image: R.Tensor[R.f32, height, width],
+    ) -> R.Tuple[R.Tensor[R.i64, height], R.Tensor[R.f32, height]]:
         places, values = R.emit_te(brightest_of_rows, image)
         return places, values
 
@@ -233,18 +251,97 @@ print(f"the brightest pixel of the first row is number {places[0]}, of {values[0
 # with the call in the script that led there.
 
 
-# %%
-def last_columns(image):
+# %% tags=["raises-exception"]
+def last_columns(image: te.Tensor) -> Any:
     return te.compute((image.shape[0],), lambda i: image[i, 3])
 
 
-try:
+@I.ir_module
+class TooFar(I.Module):
+    @R.function
+    def main(image: R.Tensor[R.f32, 2, 3]) -> R.Tensor[R.f32, 2]:
+        return R.emit_te(last_columns, image)
 
-    @I.ir_module
-    class TooFar:
-        @R.function
-        def main(image: R.Tensor((2, 3), "float32")):
-            return R.emit_te(last_columns, image)
 
-except rx.DiagnosticError as error:
-    print(error)
+# %% [markdown]
+# ## Exercises
+#
+# **1. The last column.** Mend `last_columns`, so that it gives the last column of a picture of any
+# width, and use it in a module.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def last_column(image):
+#     return te.compute((image.shape[0],), lambda i: image[i, image.shape[1] - 1])
+#
+#
+# @I.ir_module
+# class Last:
+#     @R.function
+#     def main(image: R.Tensor[R.f32, height, width]):
+#         return R.emit_te(last_column, image)
+#
+#
+# assert np.array_equal(rx.jit(Last).main(photograph), photograph[:, -1])
+# ```
+#
+# Is there always a last column? A picture of width 0 has none. That is checked when the program
+# runs, and `rx.jit(Last).main(photograph[:, :0])` says so.
+#
+# </details>
+
+# %% [markdown]
+# **2. Sharper.** A picture is sharpened by adding to each pixel what it differs by from those
+# around it: `image + amount * (image - blur(image, 1))`. Write it as a function of tensors, emit
+# it with an amount of 0.5, and compare it with numpy.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def sharpen(image, amount):
+#     return image + (image - blur(image, 1)) * amount
+#
+#
+# @I.ir_module
+# class Sharp:
+#     @R.function
+#     def main(image: R.Tensor[R.f32, height, width]):
+#         return R.emit_te(sharpen, image, 0.5)
+#
+#
+# by_numpy = photograph + 0.5 * (photograph - blur_by_numpy(photograph, 1))
+# assert abs(rx.jit(Sharp).main(photograph) - by_numpy).max() < 1e-5
+# ```
+#
+# </details>
+
+# %% [markdown]
+# **3. The darkest pixel of all.** `te.min` reduces over several axes, too: `axis=[p, q]`. Write
+# `darkest`, whose result has the shape `()`, and compare it with `photograph.min()`.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def darkest(image):
+#     p = te.reduce_axis((0, image.shape[0]), name="p")
+#     q = te.reduce_axis((0, image.shape[1]), name="q")
+#     return te.compute((), lambda: te.min(image[p, q], axis=[p, q]), name="darkest")
+#
+#
+# @I.ir_module
+# class Darkest:
+#     @R.function
+#     def main(image: R.Tensor[R.f32, height, width]):
+#         return R.emit_te(darkest, image)
+#
+#
+# assert rx.jit(Darkest).main(photograph) == photograph.min()
+# ```
+#
+# </details>
+#
+# ## Where to go from here
+#
+# An operator that you want to write as `R.` something, with rules of its own for shapes and a
+# gradient, is what the next notebook makes: `12_your_own_operator`.

@@ -26,6 +26,8 @@
 # angle that grows with the place of the row, quickly for the first pairs and slowly for the last.
 
 # %%
+from typing import Any
+
 import numpy as np
 
 import relaxscript as rx
@@ -57,11 +59,12 @@ def rotary(x: Tensor, base: float = 10000.0, inverse: bool = False) -> Tensor:
 
 
 # %% [markdown]
-# It computes already. `R.my.rotary` is its name from now on.
+# It computes already. In scripts that are read as text its name is `R.my.rotary`; in Python,
+# `rotary` is the same operator, and a name that editors know.
 
 # %%
 tokens = np.ones((3, 4), "float32")
-print(R.my.rotary(tokens).round(3))
+print(rotary(tokens).round(3))
 
 # %% [markdown]
 # ## 2. What is known of the result
@@ -73,7 +76,7 @@ print(R.my.rotary(tokens).round(3))
 
 # %%
 @rotary.infer_rule
-def _(context, x, base, inverse):
+def _(context: Any, x: Any, base: float, inverse: bool) -> Any:
     require_dtype("x", x.dtype, "float")
     if x.ndim not in (-1, 2):
         raise OperandError("x", f"has rank {x.ndim}", wanted="a matrix", code="RX0203")
@@ -91,15 +94,12 @@ def _(context, x, base, inverse):
 # %% [markdown]
 # Now a script can use it, and a mistake is told at its place.
 
-# %%
-try:
-    from_source("""
+# %% tags=["raises-exception"]
+from_source("""
 @R.function
 def main(x: R.Tensor(("n", 7), "float32")):
     return R.my.rotary(x)
 """)
-except rx.DiagnosticError as error:
-    print(error)
 
 
 # %% [markdown]
@@ -112,11 +112,11 @@ except rx.DiagnosticError as error:
 
 # %%
 @rotary.compute(sums=8)
-def _(context, x, base, inverse):
+def _(context: Any, x: te.Tensor, base: float, inverse: bool) -> Any:
     rows, features = x.shape
     half = features // 2
 
-    def element(t, i):
+    def element(t: tir.Var, i: tir.Var) -> Any:
         pair = te.if_then_else(i < half, i, i - half)
         exponent = pair.astype("float64") * -2.0 / features.astype("float64")
         angle = t.astype("float64") * te.power(te.const(base, "float64"), exponent)
@@ -137,15 +137,15 @@ def _(context, x, base, inverse):
 
 # %%
 @rotary.gradient
-def _(context, x, base, inverse):
-    return (R.my.rotary(context.grad, base=base, inverse=not inverse),)
+def _(context: Any, x: Any, base: float, inverse: bool) -> Any:
+    return (rotary(context.grad, base=base, inverse=not inverse),)
 
 
 # %% [markdown]
 # All of this stands on the page of the operator, which `help` shows; the example is run.
 
 # %%
-help(R.my.rotary)
+help(rotary)
 
 
 # %% [markdown]
@@ -155,16 +155,17 @@ help(R.my.rotary)
 
 
 # %%
+n = R.dim("n")
+
+
 @I.ir_module
-class Head:
+class Head(I.Module):
     @R.function
     def main(
-        q: R.Tensor(("n", 8), "float32"),
-        k: R.Tensor(("n", 8), "float32"),
-        v: R.Tensor(("n", 8), "float32"),
-    ):
+        q: R.Tensor[R.f32, n, 8], k: R.Tensor[R.f32, n, 8], v: R.Tensor[R.f32, n, 8]
+    ) -> R.Tensor[R.f32, n, 8]:
         with R.dataflow():
-            scores = R.matmul(R.my.rotary(q), R.permute_dims(R.my.rotary(k)))
+            scores = R.matmul(rotary(q), R.permute_dims(rotary(k)))
             weights = R.nn.softmax(R.multiply(scores, R.const(8**-0.5)))
             out = R.matmul(weights, v)
             R.output(out)
@@ -190,9 +191,9 @@ q, k, v = (rng.standard_normal((5, 8)).astype("float32") for _ in range(3))
 expected = Head.main(q, k, v)
 for target in ("reference", "llvm"):
     found = rx.jit(loops, target=target).main(q, k, v)
-    error = abs(found - expected).max()
-    assert error < 1e-5, error
-    print(f"loops on {target}: at most {error:.0e} from the meaning")
+    distance = abs(found - expected).max()
+    assert distance < 1e-5, distance
+    print(f"loops on {target}: at most {distance:.0e} from the meaning")
 
 # %% [markdown]
 # The point of the whole is that only distances matter: when all tokens move on by the same number
@@ -200,7 +201,85 @@ for target in ("reference", "llvm"):
 
 # %%
 padded = np.concatenate([np.zeros((3, 8), "float32"), q]), np.concatenate([v[:3], k])
-before = R.my.rotary(q) @ R.my.rotary(k).T
-after = (R.my.rotary(padded[0]) @ R.my.rotary(padded[1]).T)[3:, 3:]
+before = rotary(q) @ rotary(k).T
+after = (rotary(padded[0]) @ rotary(padded[1]).T)[3:, 3:]
 assert abs(before - after).max() < 1e-5
 print("scores depend on the distance of two tokens, not on their places")
+
+# %% [markdown]
+# ## Exercises
+#
+# **1. Integers.** What does a script hear that turns integers? Ask, and find the line of the rule
+# that answers.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# try:
+#     from_source("""
+# @R.function
+# def main(x: R.Tensor(("n", 8), "int32")):
+#     return R.my.rotary(x)
+# """)
+# except rx.DiagnosticError as error:
+#     [mistake] = error.diagnostics
+#     assert mistake.span.text == "x"
+#     print(error)
+# else:
+#     raise AssertionError("integers were turned")
+# ```
+#
+# It is `require_dtype("x", x.dtype, "float")`.
+#
+# </details>
+
+# %% [markdown]
+# **2. An operator of your own.** `my.softsign` of `x` is `x / (1 + |x|)`, for each element. Define
+# it with a meaning, a rule of inference, a compute and a gradient, which is `1 / (1 + |x|) ** 2`
+# times the gradient of the result. Compare its loops with its meaning.
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# @op("my.softsign", example="x: n 4; R.my.softsign(x)")
+# def softsign(x: Tensor) -> Tensor:
+#     """Each element divided by one more than its size."""
+#     return x / (1 + np.abs(x))
+#
+#
+# @softsign.infer_rule
+# def _(context, x):
+#     require_dtype("x", x.dtype, "float")
+#     return x
+#
+#
+# @softsign.compute(ulp=2)
+# def _(context, x):
+#     return te.compute(x.shape, lambda *i: x[i] / (te.abs(x[i]) + te.const(1, x.dtype)))
+#
+#
+# @softsign.gradient
+# def _(context, x):
+#     size = R.add(R.abs(x), R.const(1.0))
+#     return (R.divide(context.grad, R.multiply(size, size)),)
+#
+#
+# @I.ir_module
+# class Soft:
+#     @R.function
+#     def main(x: R.Tensor[R.f32, n, 8]):
+#         with R.dataflow():
+#             y = R.sum(softsign(x))
+#             R.output(y)
+#         return y
+#
+#
+# soft_loops = rx.transform.LegalizeOps()(Soft)
+# assert np.allclose(rx.jit(soft_loops).main(q), Soft.main(q), rtol=1e-6)
+#
+# trained = rx.transform.Gradient("main")(Soft)
+# [slope] = rx.jit(trained).main_adjoint(q)[1]
+# assert np.allclose(slope, 1 / (1 + abs(q)) ** 2, rtol=1e-6)
+# ```
+#
+# </details>

@@ -49,6 +49,7 @@ def test_the_pictures_are_shown_and_the_module(outputs):
     assert any("Picture" in output.get("data", {}).get("text/html", "") for output in outputs)
 
 
-def test_the_mistake_is_told_at_the_line_of_the_function(told):
+def test_the_mistake_is_told_at_the_line_of_the_function(outputs):
+    [told] = [output["evalue"] for output in outputs if output["output_type"] == "error"]
     assert "error[RX0503]: axis 1 of the tensor `A` has extent 3, and no element 3" in told
     assert '`A` is this `R.Tensor((2, 3), "float32")`' in told
