@@ -504,12 +504,18 @@ class BaseFunc(Expr):
     """A function of a module: a Relax Function, a PrimFunc or an ExternFunc."""
 
     __slots__, __cached__ = (), ("home",)
-    __call__ = calling.call
 
     if TYPE_CHECKING:
 
         @property
         def attrs(self) -> Attrs | None: ...
+
+        def __call__(
+            self, *args: Any, attrs: Mapping[str, Any] | None = None, **named: Any
+        ) -> Any: ...
+
+    else:
+        __call__ = calling.call
 
     def __bool__(self) -> bool:
         return True  # a function is no tensor whose truth one could mean
