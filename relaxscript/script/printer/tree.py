@@ -33,7 +33,10 @@ class Comment(ast.stmt):
 
 def with_origins(tree: Tree, *origins: Any) -> Tree:
     """The tree, which stands for these IR nodes too."""
-    vars(tree)["origins"] = (*getattr(tree, "origins", ()), *origins)
+    known = getattr(tree, "origins", ())
+    # A tree that is written in many places is made once, and gets the same nodes each time.
+    new = [node for node in origins if all(node is not other for other in known)]
+    vars(tree)["origins"] = (*known, *new)
     return tree
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,18 @@ def test_every_place_lies_in_the_text_and_inside_of_its_parent(width: int):
         if isinstance(node, kinds):
             parts = [p for p in walk(node) if isinstance(p, kinds) and len(printer.places[p]) == 1]
             assert all(printer.where[node].contains(printer.where[p]) for p in parts), node
+
+
+def test_a_part_that_many_share_has_one_place_for_each_time_it_is_written():
+    info = tensor(n, 4)
+    variables = [relax.Var(f"v{i}", info) for i in range(9)]
+    pairs = pairwise(variables)
+    block = relax.BindingBlock([VarBinding(var, add(last, last)) for last, var in pairs])
+    printer = Printer()
+    printer.print(Function(variables[:1], relax.SeqExpr([block], variables[-1]), info))
+    for node in (info, n):
+        places = printer.places[node]
+        assert len({(span.line, span.column) for span in places}) == len(places)
 
 
 def test_the_text_is_the_same_with_and_without_places():
