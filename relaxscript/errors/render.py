@@ -32,21 +32,38 @@ from itertools import groupby
 from .diagnostic import Diagnostic, Edit
 from .draw import DOTS, Mark, draw
 from .span import Source, Span
-from .styles import Line, Role, Style, automatic_style, paint, visible
+from .styles import Line, Role, Style, automatic_style, markup_of, paint, visible
 
 __all__ = ["Style", "automatic_style", "render", "render_body"]
 
 SHOWN_AT_EACH_END = 2  # lines of a long span
+SHOWN_IN_HTML = 8  # diagnostics before others are folded
 
 
 def render(diagnostics: Diagnostic | Iterable[Diagnostic], style: Style = "text") -> str:
     """The picture of one or several diagnostics; `style` is "text", "ansi" or "html"."""
     found = [diagnostics] if isinstance(diagnostics, Diagnostic) else list(diagnostics)
+    if style == "html" and len(found) > SHOWN_IN_HTML:
+        return _folded_html(found)
+    return paint(_all_lines(found), style)
+
+
+def _all_lines(diagnostics: Iterable[Diagnostic]) -> list[Line]:
     lines: list[Line] = []
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         lines += [[]] if lines else []
         lines += [*_header(diagnostic), *_body(diagnostic)]
-    return paint(lines, style)
+    return lines
+
+
+def _folded_html(found: list[Diagnostic]) -> str:
+    """The first pictures, and all others folded."""
+    from .markup import box, fold, page, preformatted
+
+    first, rest = found[:SHOWN_IN_HTML], found[SHOWN_IN_HTML:]
+    shown = preformatted(f"{markup_of(_all_lines(first))}\n\n")
+    folded = preformatted(markup_of(_all_lines(rest)))
+    return page(box(shown, fold("<code>more</code>", folded, f"{len(rest):,}", False), folds=True))
 
 
 def render_body(diagnostic: Diagnostic, style: Style = "text") -> str:

@@ -25,27 +25,6 @@ ANSI: dict[Role, str] = {
     "note": "1;36",
 }
 
-LIGHT: dict[Role, str] = {
-    "error": "#b3261e",
-    "warning": "#8a5a00",
-    "secondary": "#0b57d0",
-    "gutter": "#5f6b7a",
-    "help": "#0a6b2d",
-    "note": "#00696f",
-}
-
-DARK: dict[Role, str] = {
-    "error": "#ff8a80",
-    "warning": "#ffcf70",
-    "secondary": "#8ab4f8",
-    "gutter": "#93a1b3",
-    "help": "#81d99a",
-    "note": "#7fdbe0",
-}
-
-# The page of a notebook may give any text a font in which columns do not align.
-MONOSPACE = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-
 # What a terminal would obey instead of showing: control characters and changes of direction.
 HIDDEN = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) != "\n"},
@@ -82,11 +61,14 @@ def paint(lines: list[Line], style: Style) -> str:
         case "ansi":
             return "\n".join("".join(_ansi(*piece) for piece in _trim(line)) for line in lines)
         case "html":
-            body = "\n".join("".join(_html(*piece) for piece in _trim(line)) for line in lines)
-            return (
-                f'<div class="relaxscript-diagnostics">\n<style>{_stylesheet()}</style>\n'
-                f"<pre>{body}</pre>\n</div>"
-            )
+            from .markup import box, page, preformatted
+
+            return page(box(preformatted(markup_of(lines))))
+
+
+def markup_of(lines: list[Line]) -> str:
+    """The lines as HTML that stands in a page, without the page."""
+    return "\n".join("".join(_html(*piece) for piece in _trim(line)) for line in lines)
 
 
 def automatic_style(stream: TextIO) -> Style:
@@ -106,23 +88,6 @@ def _ansi(text: str, role: Role) -> str:
 
 
 def _html(text: str, role: Role) -> str:
-    import html
+    from .markup import hinted
 
-    escaped = html.escape(text)
-    return escaped if role == "plain" else f'<span class="{role}">{escaped}</span>'
-
-
-def _stylesheet() -> str:
-    def rules(colours: dict[Role, str]) -> str:
-        return "".join(f".relaxscript-diagnostics .{r}{{color:{c}}}" for r, c in colours.items())
-
-    frame = "padding:0.6em 0.8em;border-radius:4px;overflow-x:auto;line-height:1.35"
-    frame += f";font-family:{MONOSPACE};white-space:pre"
-    bold = ",".join(f".relaxscript-diagnostics .{role}" for role in ANSI if role != "gutter")
-    return (
-        f".relaxscript-diagnostics pre{{background:#f7f8fa;color:#1c2127;{frame}}}"
-        f"{bold}{{font-weight:bold}}{rules(LIGHT)}"
-        "@media (prefers-color-scheme: dark){"
-        ".relaxscript-diagnostics pre{background:#1c1f24;color:#e3e6ea}"
-        f"{rules(DARK)}}}"
-    )
+    return hinted(text, "", "" if role == "plain" else role)

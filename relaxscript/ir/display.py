@@ -48,10 +48,13 @@ class Displayable:
             print(text)
 
     def _repr_html_(self) -> str | None:
-        text = show(self)
-        if text is None:
+        """The script as HTML; None where there is none. It never fails, as `show` does not."""
+        if not hooks.html_of.is_filled:
             return None
-        html: str = hooks.html_of(text)
+        try:
+            html: str = hooks.html_of(self)
+        except Exception:
+            return None
         return html
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

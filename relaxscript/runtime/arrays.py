@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.dtypes import DataType
-from relaxscript.errors import VMError
+from relaxscript.errors import VMError, markup
 
 from .values import Device, DeviceTensor, cpu, kind_of, to_device, to_tensor
 
@@ -33,6 +33,9 @@ class NDArray(np.ndarray[Any, Any]):
     def device(self) -> Device:  # type: ignore[override]
         """The device of the elements: the host."""
         return cpu()
+
+    def _repr_html_(self) -> str:
+        return markup.tensor(self.shape, (self.dtype.name, cpu()), repr(self))
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A C-contiguous copy as a plain numpy array."""

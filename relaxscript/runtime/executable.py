@@ -211,27 +211,31 @@ class Executable:
         operator looks at its operands before it runs. `proved:` lists the arguments that the called
         function does not check, since they are known to fit.
         """
-        parts = [
-            "\n".join([_header(function), *self._lines(function)])
-            for function in self.functions
-            if function.kind is VMFuncKind.VM_FUNC
-        ]
+        parts = ["\n".join(text for text, _ in lines) for lines in self.listing()]
         return "\n\n".join(parts) + "\n"
 
-    def _lines(self, function: VMFunction) -> Iterator[str]:
+    def listing(self) -> Iterator[list[tuple[str, Span | None]]]:
+        """The lines of `as_text` function by function, each with the place that it is from."""
+        for function in self.functions:
+            if function.kind is VMFuncKind.VM_FUNC:
+                yield [(_header(function), None), *self._lines(function)]
+
+    def _lines(self, function: VMFunction) -> Iterator[tuple[str, Span | None]]:
         for register, check in enumerate(function.param_checks):
             if not isinstance(check, AnyCheck):
-                yield f"  check {f'%{register}':<28}{_format_result_check(check)}"
+                yield f"  check {f'%{register}':<28}{_format_result_check(check)}", None
         for index in range(function.start_instr, function.end_instr):
-            match self.instructions[index]:
-                case Call() as call:
-                    yield self._call_text(call)
+            at = self.instructions[index]
+            match at:
+                case Call():
+                    text = self._call_text(at)
                 case Ret(result=register):
-                    yield f"  ret   %{register}{_format_result_check(function.return_check)}"
+                    text = f"  ret   %{register}{_format_result_check(function.return_check)}"
                 case Goto(offset=offset):
-                    yield f"  goto  {offset:+d}"
+                    text = f"  goto  {offset:+d}"
                 case If(cond=cond, false_offset=offset):
-                    yield f"  if    %{cond} else {offset:+d}"
+                    text = f"  if    %{cond} else {offset:+d}"
+            yield text, at.span
 
     def _call_text(self, call: Call) -> str:
         name = self.functions[call.func].name
@@ -329,6 +333,11 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<Executable of {', '.join(self.public_functions) or 'no public function'}>"
+
+    def _repr_html_(self) -> str:
+        from .debug.rich_listing import executable_html
+
+        return executable_html(self)
 
 
 def _require_int(value: Any, noun: str) -> int:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from relaxscript.dtypes import DataType, is_masked
-from relaxscript.errors import DiagnosticError, VMError, quantity
+from relaxscript.errors import DiagnosticError, VMError, markup, quantity
 from relaxscript.format_string import fill
 
 __all__ = [
@@ -316,13 +316,11 @@ class DeviceTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._array.shape
-        return shape
+        return tuple(self._array.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self._array.dtype
-        return dtype
+        return cast("np.dtype[Any]", self._array.dtype)
 
     @property
     def ndim(self) -> int:
@@ -339,6 +337,9 @@ class DeviceTensor:
 
     def __repr__(self) -> str:
         return f"DeviceTensor(shape={self.shape}, dtype={self.dtype.name}, device={self.device})"
+
+    def _repr_html_(self) -> str:
+        return markup.tensor(self.shape, (self.dtype.name, self.device), str(self._array))
 
     def __dlpack__(self, **options: Any) -> Any:
         # The memory is the host's whatever the index, and that is what the capsule says: consumers

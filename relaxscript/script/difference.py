@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from relaxscript.errors.markup import box, fold, hinted, page, preformatted
 from relaxscript.errors.styles import Line, Role, Style, automatic_style, paint
 from relaxscript.ir import hooks
 from relaxscript.ir.field_types import brief
@@ -25,6 +26,8 @@ from relaxscript.ir.relax import BaseFunc
 __all__ = ["ScriptDiff", "diff"]
 
 _ROLES: dict[str, Role] = {"+": "help", "-": "error", "@": "secondary"}
+_CLASSES = {"+": "added", "-": "removed"}
+_OPEN_LINES = 240  # what is shown of a difference before anybody unfolds it
 _HEAD = ""  # what is before the first function
 
 # Lines of a part of a script with the number of the first, from 1.
@@ -81,8 +84,29 @@ class ScriptDiff:
         """The changes in a style, which is "text", "ansi" or "html"."""
         if not self.lines:
             return paint([[("both print the same", "plain")]], style)
+        if style == "html":
+            return _html(self.lines)
         painted: list[Line] = [[(line, _ROLES.get(line[:1], "plain"))] for line in self.lines]
         return paint(painted, style)
+
+
+def _html(lines: Sequence[str]) -> str:
+    """The changes as HTML: a stretch folds below its heading, and is open where they are short."""
+    from .printer.html import code_html
+
+    starts = [number for number, line in enumerate(lines) if line.startswith("@@")]
+    made = []
+    for start, end in zip(starts, [*starts[1:], len(lines)]):
+        body = "".join(
+            f'<span class="{_CLASSES[line[0]]}">{line[0]}{code_html(line[1:])}\n</span>'
+            if line[0] in _CLASSES
+            else f"{code_html(line)}\n"
+            for line in lines[start + 1 : end]
+        )
+        heading = f"<code>{hinted(lines[start], '', 'gutter')}\n</code>"
+        more = f"{end - start - 1:,} lines"
+        made.append(fold(heading, preformatted(body), more, end <= _OPEN_LINES))
+    return page(box(*made, folds=True))
 
 
 def _parts(text: str) -> dict[str, _Part]:

@@ -173,7 +173,7 @@ def test_a_kernel_publishes_the_pictures_once_and_marks_the_cell_as_failed(tmp_p
     nbclient.NotebookClient(book, allow_errors=True, kernel_name="python3").execute()
     pictures, error = book.cells[1].outputs
     assert pictures["data"]["text/plain"] + "\n" == PICTURES
-    assert "font-family:" in pictures["data"]["text/html"]
+    assert "prefers-color-scheme" in pictures["data"]["text/html"]
     assert error["traceback"] == [
         "DiagnosticValueError: `R.matmul` cannot multiply these operands (and 1 more)"
     ]

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from relaxscript.errors import Diagnostic, Source, Span, render
 from relaxscript_tests.errors.places import DIGITS, place
+from relaxscript_tests.markup import Markup
 
 X = DIGITS.between(DIGITS.offset(21, 26), DIGITS.offset(21, 27))
 W = DIGITS.between(DIGITS.offset(21, 29), DIGITS.offset(21, 30))
@@ -265,6 +266,14 @@ def test_html_needs_nothing_from_outside_and_knows_dark_rooms():
     html = render(MATMUL, style="html")
     assert "prefers-color-scheme: dark" in html
     assert not re.search(r"<script|https?:|url\(|@import|\bon\w+=", html)
+
+
+def test_many_diagnostics_are_folded_after_the_first_ones():
+    found = [Diagnostic("RX0101", f"`{name}` is not defined", None) for name in "abcdefghijkl"]
+    shown = Markup(render(found, style="html"))
+    assert shown.folds == [False]
+    assert shown.text.replace("more", "") == render(found)
+    assert Markup(render(found[:8], style="html")).folds == []
 
 
 def test_ansi_uses_the_sixteen_colours_only():

@@ -13,6 +13,7 @@ from relaxscript.testing.programs import random_module
 from relaxscript.transform import LegalizeOps, ToNonDataflow
 from relaxscript_tests import examples
 from relaxscript_tests.growth import growth
+from relaxscript_tests.markup import Markup
 from relaxscript_tests.transform.long_programs import long_module
 
 BEFORE = """
@@ -77,7 +78,10 @@ def test_a_terminal_and_a_notebook_show_it_in_colour(capsys):
     changes = diff(from_source(BEFORE), from_source(AFTER))
     changes.show(style="ansi")
     assert "\x1b[1;31m-        c: " in capsys.readouterr().out
-    assert '<span class="help">+        c: ' in changes._repr_html_()
+    shown = Markup(changes._repr_html_())
+    assert shown.text == f"{changes}\n"
+    assert ("span", "added") in shown.classes
+    assert ("span", "removed") in shown.classes
     changes.show()
     assert capsys.readouterr().out == f"{changes}\n"
 
@@ -128,3 +132,8 @@ def test_comparing_is_linear_in_the_bindings():
         return lambda: diff(mod, made)
 
     assert growth(prepare, 24) < 10
+
+
+def test_a_notebook_folds_each_stretch_of_changes_and_opens_the_first_ones():
+    many = ScriptDiff(tuple(line for i in range(9) for line in ("@@ f", *["+    y = x"] * 50)))
+    assert Markup(many._repr_html_()).folds == [True] * 4 + [False] * 5

@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import PurePath
 from typing import Any
 
 from relaxscript.errors import Span, VMError
+from relaxscript.errors.markup import box, escape, hint_of, page, table
 from relaxscript.runtime.values import kind_of
 
-from .units import bytes_text, html_table, rate_text, seconds_text, table_text
+from .units import bytes_text, rate_text, seconds_text, table_text
 
 __all__ = ["Amount", "Explanation", "KernelRow", "Roof", "check_dims", "lines_of"]
 
@@ -153,11 +153,18 @@ class Explanation:
         return "\n".join(lines).rstrip()
 
     def html(self) -> str:
-        """The explanation as HTML."""
+        """The explanation as HTML: its lines say what is on them, its schedules why."""
         header, rows, right = self._cells()
+        at = {name: number for number, name in enumerate(header)}
+
+        def hint(row: int, column: int) -> str:
+            if column == at["lines"]:
+                return "\n".join(dict.fromkeys(map(hint_of, self.kernels[row].spans)))
+            return self.kernels[row].reason if column == at["schedule"] else ""
+
         remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks())
-        table = html_table(self._title(), header, rows, right)
-        return f"<div>{table}<ul>{remarks}</ul></div>" if remarks else f"<div>{table}</div>"
+        shown = table(self._title(), header, rows, right, hint)
+        return page(box(shown, f"<ul>{remarks}</ul>" if remarks else ""))
 
     def as_json(self) -> str:
         """The explanation as a JSON object; places are file, line, column and their ends."""

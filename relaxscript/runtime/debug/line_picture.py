@@ -5,8 +5,10 @@ Colours are for light pages, and others for dark ones, which the reader's settin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+
+from relaxscript.errors.markup import escape
+from relaxscript.errors.style_sheet import DARK, LIGHT, MONOSPACE
 
 from .units import seconds_text
 
@@ -14,28 +16,31 @@ __all__ = ["line_picture"]
 
 _ROW, _CHARACTER, _BAR, _GAP = 18, 7.3, 220, 12
 
-# Text, page, lesser text, bars and what is behind them; for light pages and for dark ones.
-_LIGHT = ("#1f2328", "#ffffff", "#59636e", "#d1570f", "#eff2f5")
-_DARK = ("#f0f6fc", "#0d1117", "#9198a1", "#f0883e", "#212830")
-_FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+_FONT = f"12px {MONOSPACE}"
+# The colours of the one style sheet, by what is drawn.
+_COLOURS = {"text": "text", ".page": "page", ".less": "gutter", ".bar": "bar", ".back": "shade"}
 
 
 def _style() -> str:
     """The style sheet, which says nothing of the page on which a picture stands."""
 
-    def rules(colours: tuple[str, ...]) -> str:
-        parts = ("text", ".page", ".less", ".bar", ".back")
+    def rules(colours: Mapping[str, str]) -> str:
         return " ".join(
-            f".relaxscript-lines {part} {{ fill: {colour}; }}"
-            for part, colour in zip(parts, colours)
+            f".relaxscript-lines {part} {{ fill: {colours[name]}; }}"
+            for part, name in _COLOURS.items()
         )
 
     font = f".relaxscript-lines text {{ font: {_FONT}; }}"
-    return f"{font} {rules(_LIGHT)} @media (prefers-color-scheme: dark) {{ {rules(_DARK)} }}"
+    return f"{font} {rules(LIGHT)} @media (prefers-color-scheme: dark) {{ {rules(DARK)} }}"
 
 
-def line_picture(lines: Sequence[tuple[str, str, float]], total: float) -> str:
-    """The picture of lines, each a name, a text and seconds, of a call that took `total`."""
+def line_picture(
+    lines: Sequence[tuple[str, str, float]], total: float, whole: bool = True
+) -> str:  # fmt: skip
+    """The picture of lines, each a name, a text and seconds, of a call that took `total`.
+
+    One that is not `whole` has its colours from the page that it stands in.
+    """
     longest = max([seconds for *_, seconds in lines], default=0.0)
     names = max([len(name) for name, *_ in lines], default=0) * _CHARACTER
     texts = max([len(text.expandtabs()) for _, text, _ in lines], default=0) * _CHARACTER
@@ -48,7 +53,7 @@ def line_picture(lines: Sequence[tuple[str, str, float]], total: float) -> str:
         f'width="{width:.0f}" height="{height}" class="relaxscript-lines" role="img" '
         f'aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
-        f"<style>{_style()}</style>",
+        *([f"<style>{_style()}</style>"] if whole else []),
         f'<rect class="page" width="{width:.0f}" height="{height}"/>',
         f'<text x="{_GAP}" y="{_ROW}">{escape(title)}</text>',
     ]
@@ -74,18 +79,13 @@ def _line(
         f'<text class="less" x="{left + _BAR + _GAP:.1f}" y="{base}">{seconds_text(seconds)}</text>'
     )
     return [
-        f"<g><title>{_text(said)}</title>",
-        f'<text class="less" x="{_GAP}" y="{base}">{_text(name)}</text>',
+        f"<g><title>{escape(said)}</title>",
+        f'<text class="less" x="{_GAP}" y="{base}">{escape(name)}</text>',
         f'<rect class="back" x="{left:.1f}" y="{top + 3}" width="{_BAR}" height="12"/>',
         *([bar, time] if seconds else []),
         f'<text x="{left + _BAR + 2 * _GAP + 80:.1f}" y="{base}" xml:space="preserve">'
-        f"{_text(text.expandtabs())}</text></g>",
+        f"{escape(text.expandtabs())}</text></g>",
     ]
-
-
-def _text(text: str) -> str:
-    """A text in XML, which has no characters for most controls."""
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 def _share(part: float, whole: float) -> float:

@@ -14,9 +14,10 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from relaxscript.errors import VMError
+from relaxscript.errors.markup import box, page, table
 
 from .line_picture import line_picture
-from .units import html_table, rate_text, table_text
+from .units import rate_text, table_text
 
 __all__ = ["Event", "Report", "Row", "SourceLine", "SourcePlace"]
 
@@ -152,15 +153,24 @@ class Report:
 
         It is a document of its own, which needs no other file and suits light and dark pages.
         """
+        return self._picture(whole=True)
+
+    def _picture(self, whole: bool) -> str:
         rows = [(_line_name(line.place), line.text, line.seconds) for line in self.lines]
-        return line_picture(rows, self.seconds)
+        return line_picture(rows, self.seconds, whole)
 
     def html(self) -> str:
-        """The table and the picture as HTML."""
+        """The table and the picture as HTML; a function's lines say what is on them."""
         header, cells, right = self._cells()
         title = f"profile of a call that took {self.seconds * 1e6:.2f} us"
-        picture = self.svg() if self.lines else ""
-        return f"<div>{html_table(title, header, cells, right)}{picture}</div>"
+        texts = {line.place: line.text.strip() for line in self.lines}
+
+        def hint(row: int, column: int) -> str:
+            places = self.rows[row].places if header[column] == "lines" else ()
+            return "\n".join(f"{_line_name(place)}: {texts.get(place, '')}" for place in places)
+
+        shown = box(table(title, header, cells, right, hint))
+        return page(shown, box(self._picture(whole=False)) if self.lines else "")
 
     def __str__(self) -> str:
         return self.table()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
-__all__ = ["bytes_text", "html_table", "rate_text", "seconds_text", "table_text"]
+__all__ = ["bytes_text", "rate_text", "seconds_text", "table_text"]
 
 _BYTES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -42,24 +41,3 @@ def table_text(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequ
         ]
         made.append("  ".join(cells).rstrip())
     return "\n".join(made)
-
-
-def html_table(
-    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int]
-) -> str:
-    """The same as a table of HTML, which takes its colours from where it stands."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        made = []
-        for i, cell in enumerate(cells):
-            side = "right" if i in right else "left"
-            scope = ' scope="col"' if tag == "th" else ""
-            made.append(f'<{tag}{scope} style="text-align: {side}">{escape(cell)}</{tag}>')
-        return f"<tr>{''.join(made)}</tr>"
-
-    body = "".join(line(row, "td") for row in rows)
-    head = line(header, "th")
-    return (
-        f"<table><caption>{escape(title)}</caption><thead>{head}</thead>"
-        f"<tbody>{body}</tbody></table>"
-    )

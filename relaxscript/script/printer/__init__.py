@@ -31,22 +31,26 @@ def script_of(
     in colour; the result is empty when a notebook has displayed it already. With `declares`, what
     is free in a part of a program is declared before it.
     """
-    from .module import script
+    from .module import Printer
 
-    text = script(root, declares, **options)
+    printer = Printer(declares=declares, **options)
+    text = printer.print(root)
     if not show:
         return text
     from .show import text_to_show
 
-    return text_to_show(text, style, black_format)
+    return text_to_show(text, style, black_format, printer)
 
 
 @hooks.html_of.fill
-def html_of(text: str) -> str:
-    """A script as coloured HTML, for notebooks."""
-    from .html import html
+def html_of(root: Any) -> str:
+    """The script of a node, function or module as coloured HTML, for notebooks."""
+    from .html import script_html
+    from .module import Printer
 
-    return html(text)
+    printer = Printer()
+    printer.print(root)
+    return script_html(printer)
 
 
 @hooks.metadata_of.fill

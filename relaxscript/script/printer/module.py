@@ -120,6 +120,11 @@ class Printer:
         self._root: Any = None
         self._places: ByNode[list[Span]] | None = None
 
+    @property
+    def root(self) -> Any:
+        """The node, function or module that was printed last."""
+        return self._root
+
     def print(self, root: Any) -> str:
         """The script of a node, function or module."""
         self._root, self._places = root, None

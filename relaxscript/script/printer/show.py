@@ -13,12 +13,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from relaxscript.errors import meant_hint, nearest
+from relaxscript.errors.notebook import live_shell
+
+if TYPE_CHECKING:
+    from .module import Printer
 
 __all__ = ["showing", "text_to_show"]
 
-NAMED = {"light": "default", "dark": "monokai"}
+NAMED = ("light", "dark")
 FORMATTERS = (["ruff", "format", "-"], ["black", "-q", "-"])
 _said: ContextVar[tuple[str | None, bool | None]] = ContextVar("showing", default=(None, None))
 
@@ -40,10 +45,14 @@ def showing(style: str | None = None, black_format: bool | None = None) -> Itera
         _said.reset(token)
 
 
-def text_to_show(text: str, style: str | None = None, black_format: bool | None = None) -> str:
+def text_to_show(
+    text: str, style: str | None = None, black_format: bool | None = None,
+    printer: Printer | None = None,
+) -> str:  # fmt: skip
     """The script to print; empty when a notebook has displayed the script already.
 
-    Raises `ValueError` for a style that there is not.
+    `printer` has printed it, and knows what to say of its names. Raises `ValueError` for a
+    style that there is not.
     """
     said_style, said_format = _said.get()
     style = style or said_style or os.environ.get("RELAXSCRIPT_STYLE") or None
@@ -54,7 +63,7 @@ def text_to_show(text: str, style: str | None = None, black_format: bool | None 
         black_format = os.environ.get("RELAXSCRIPT_BLACK_FORMAT", "0") not in ("", "0")
     if black_format:
         text = format_text(text)
-    if _display_html(text, style):
+    if _display_html(text, style, printer):
         return ""
     wanted = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     return highlight(text, style) if wanted else text
@@ -112,14 +121,16 @@ def format_text(text: str) -> str:
     return text
 
 
-def _display_html(text: str, style: str | None) -> bool:
+def _display_html(text: str, style: str | None, printer: Printer | None) -> bool:
     """Display the script in the notebook that runs us, if one does."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
+    shell = live_shell()
     if shell is None or not hasattr(shell, "kernel"):
         return False
-    from .html import html
+    from .html import html, script_html
 
-    chosen = NAMED.get(style or "", style if style != "ansi" else None)
-    shell.display_pub.publish({"text/plain": text, "text/html": html(text, chosen)})
+    if style in (None, "ansi") and printer is not None and printer.source.text == text:
+        made = script_html(printer)
+    else:
+        made = html(text, None if style == "ansi" else style)
+    shell.display_pub.publish({"text/plain": text, "text/html": made})
     return True

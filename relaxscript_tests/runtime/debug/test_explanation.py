@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from relaxscript.errors import Source
 from relaxscript.runtime.debug.explanation import Amount, Explanation, KernelRow, Roof, lines_of
+from relaxscript_tests.markup import Markup
 
 SOURCE = Source("model.py", "a\nb\nc\nd\n")
 ROOF = Roof(((1024, 4e9), (1 << 20, 1e9)), 8e9, "said by a test")
@@ -18,6 +19,13 @@ def row(name: str = "add", *, moved: int = 512, flops: int = 64, calls: int = 1)
         "main", name, "kernel", calls, ("add",), spans, "elemwise", "plain", "no rule fits",
         read, written, Amount("n * 2", flops),
     )  # fmt: skip
+
+
+def test_lines_and_schedules_say_more_where_one_points_at_them():
+    hints = Markup(Explanation([row()], "llvm", {}, ROOF).html()).hints
+    assert hints == {
+        "1-2, 4\n": "model.py:1: a\nmodel.py:2: b\nmodel.py:4: d", "plain\n": "no rule fits",
+    }  # fmt: skip
 
 
 def test_the_speed_is_that_of_the_least_size_that_holds_the_bytes():

@@ -33,7 +33,7 @@ def test_text_of_a_program_is_text_in_the_picture():
     tree = parsed([("<m>.py:1", code, 0.5)])
     found = [text.text for text in tree.findall(f".//{SVG}text")]
     assert "<m>.py:1" in found
-    assert code.replace("\x00", "\ufffd").replace("\x1b", "\ufffd") in found
+    assert code.replace("\x00", "\u2400").replace("\x1b", "\u241b") in found
     assert tree.find(f".//{SVG}script") is None
 
 
@@ -43,6 +43,10 @@ def test_a_picture_needs_nothing_beside_itself_and_suits_both_themes():
     assert links == ['xmlns="http://www.w3.org/2000/svg"']
     assert not any(sign in text for sign in ("url(", "@import", "href"))
     assert "@media (prefers-color-scheme: dark)" in text
+
+
+def test_a_picture_in_a_page_has_the_colours_of_the_page():
+    assert "<style>" not in line_picture([("m.py:1", "a", 0.5)], 1.0, whole=False)
 
 
 def test_the_style_of_a_picture_is_for_nothing_around_it():

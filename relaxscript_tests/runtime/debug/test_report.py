@@ -9,6 +9,7 @@ import pytest
 
 from relaxscript.errors import VMError
 from relaxscript.runtime.debug.report import Event, Report, Row, SourceLine, SourcePlace, lines_text
+from relaxscript_tests.markup import Markup
 
 PLACE = SourcePlace("models/m.py", 3)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -85,4 +86,10 @@ def test_a_report_in_a_notebook_has_a_table_and_a_picture():
     assert tree.find(".//td").text == "<b>&"
     assert tree.find(f".//{SVG}svg") is not None
     assert repr(report) == "<Report of 1 functions, 4.00 us>"
-    assert "svg" not in Report(rows, 4e-6).html()
+    assert "<svg" not in Report(rows, 4e-6).html()
+
+
+def test_the_lines_of_a_function_say_what_is_on_them():
+    row = Row("f", 1, 1e-6, places=(PLACE, SourcePlace("n.ipynb", 2, 4)))
+    report = Report([row], 4e-6, None, (), [SourceLine(PLACE, "  y = x", 1e-6)])
+    assert Markup(report.html()).hints["m.py:3, n.ipynb[4]:2\n"] == "m.py:3: y = x\nn.ipynb[4]:2: "

@@ -17,6 +17,7 @@ from relaxscript.ir.relax import PrimValue, StringImm
 from relaxscript.ir.struct_info import PrimStructInfo
 from relaxscript.script import from_source
 from relaxscript.script.printer.show import format_text, showing, text_to_show
+from relaxscript_tests.markup import Markup
 
 from .programs import function, tensor
 
@@ -78,7 +79,21 @@ def test_a_notebook_displays_html_and_prints_nothing(monkeypatch: pytest.MonkeyP
     assert text_to_show(TEXT) == ""
     (data,) = published
     assert data["text/plain"] == TEXT
-    assert data["text/html"].startswith("<style>")
+    assert Markup(data["text/html"]).text == TEXT
+
+
+def test_what_is_shown_in_a_notebook_is_its_rich_form(monkeypatch: pytest.MonkeyPatch):
+    published: list[dict[str, str]] = []
+    shell = SimpleNamespace(kernel=1, display_pub=SimpleNamespace(publish=published.append))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    f = from_source('@R.function\ndef f(x: R.Tensor((2,), "float32")):\n    return x\n')
+    f.show()
+    f.show(style="dark")
+    f.show(print_line_numbers=True)
+    first, dark, numbered = [data["text/html"] for data in published]
+    assert first == f._repr_html_()
+    assert "relaxscript dark" in dark
+    assert Markup(numbered).text == f.script(print_line_numbers=True)
 
 
 def test_ipython_in_a_terminal_is_a_terminal(monkeypatch: pytest.MonkeyPatch):
