@@ -59,7 +59,7 @@ _CHOSEN_DARK = (
 # Selectors below `.relaxscript` and what they say; a name of a colour stands for its variable.
 _RULES: tuple[tuple[str, str], ...] = (
     (
-        ":is(pre,code,table,ul,summary,.rx-title)",
+        ":is(pre,code,table,ul,summary)",
         f"font:0.92em/1.45 {MONOSPACE};margin:0;padding:0;border:0;background:none;"
         "color:inherit;text-align:left",
     ),
@@ -75,9 +75,9 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("summary:hover::before", "color:@text"),
     ("details:not([open])>summary::after", "content:' \\2026 ' attr(data-more);color:@gutter"),
     ("[title]:hover", "background:@shade;border-radius:2px;outline:1px solid @line"),
-    (".rx-title", "color:@gutter;padding-bottom:0.35em"),
+    (".rx-title", f"font:0.92em/1.45 {MONOSPACE};color:@gutter;padding-bottom:0.35em"),
     (".rx-title b", "color:@text"),
-    ("caption.rx-title", "caption-side:top;white-space:pre"),
+    ("caption.rx-title", "font-size:1em;text-align:left;caption-side:top;white-space:pre"),
     ("table.rx-rows", "border-collapse:collapse;width:auto;margin:0"),
     ("table.rx-rows :is(th,td)", "padding:0.15em 0.9em 0.15em 0;border:0;white-space:pre"),
     ("table.rx-rows th", "color:@gutter;font-weight:normal;border-bottom:1px solid @line"),
