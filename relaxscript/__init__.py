@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from .builder import BlockBuilder, args_converter, convert_to_expr
     from .builder.expr_functor import ExprFunctor, PyExprVisitor
     from .builder.expr_mutator import PyExprMutator
+    from .cli.magic import load_ipython_extension
     from .compiler import VirtualMachine, build, compile, jit
     from .dpl.binding_rewrite import DataflowBlockRewrite
     from .ir import instrument
@@ -269,6 +270,7 @@ __all__ = [
     "jit",
     "list_global_func_names",
     "load",
+    "load_ipython_extension",
     "load_weights",
     "metal",
     "nd",
@@ -339,6 +341,8 @@ _LATER = {
     "PyExprMutator": "builder.expr_mutator",
     "PyExprVisitor": "builder.expr_functor",
     "DataflowBlockRewrite": "dpl.binding_rewrite",
+    # What `%load_ext relaxscript` calls.
+    "load_ipython_extension": "cli.magic",
     "diff": "script.difference",
     "instrument": "ir",
     "get_shape_of": "analysis.struct_infos",

@@ -44,9 +44,13 @@ class CommandParser(argparse.ArgumentParser):
         return found
 
     def error(self, message: str) -> NoReturn:
+        super().error(self.with_offer(message))
+
+    def with_offer(self, message: str) -> str:
+        """A mistake with the nearest word, where one is near."""
         wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
         near = None if wrong is None else nearest(wrong[1] or wrong[2], self.words())
-        super().error(message + meant_hint(near, quote=""))
+        return message + meant_hint(near, quote="")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

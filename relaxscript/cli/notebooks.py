@@ -15,6 +15,8 @@ __all__ = ["cells_of", "is_notebook", "plain_python", "with_cells"]
 
 # Magics of a whole cell whose other lines are Python; all other such cells are left out.
 _OF_PYTHON = ("%%time", "%%timeit", "%%capture", "%%prun")
+_MODULE = re.compile(r"%%relax\b")
+_NAMESPACES = "from relaxscript.script import ir as I, relax as R, tir as T"
 _MAGIC = re.compile(r"^(\s*)[%!?].*$|^(\s*)[\w.]+\?{1,2}\s*$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$", re.MULTILINE)
 
@@ -49,7 +51,10 @@ def _text_of(source: Any) -> str:
 def plain_python(text: str) -> str:
     """The source of a cell in which magics are comments; all lines keep their numbers."""
     first = next((line for line in text.split("\n") if line.strip()), "")
-    if first.startswith("%%"):
+    if _MODULE.match(first):
+        # The cell finds the namespaces without an import; the line keeps its number.
+        text = text.replace(first, _NAMESPACES, 1)
+    elif first.startswith("%%"):
         if not first.startswith(_OF_PYTHON):
             return ""
         text = text.replace("%%", "# ", 1)

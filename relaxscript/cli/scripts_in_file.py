@@ -71,13 +71,15 @@ DECORATORS: tuple[Any, ...] = (
 
 
 def definitions(
-    sources: Source | Sequence[Source], *, strict: bool | None = None
-) -> tuple[list[Script], list[Diagnostic]]:
+    sources: Source | Sequence[Source], *, strict: bool | None = None,
+    known: Mapping[str, Any] | None = None,
+) -> tuple[list[Script], list[Diagnostic]]:  # fmt: skip
     """The scripts of a file in their order, and the mistakes that belong to none of them.
 
     The cells of a notebook are one file, of which each is a source. `strict=True` makes errors of
     the warnings about what only a run can check, where a definition says nothing else. None
-    leaves that to `relaxscript.config` and the environment.
+    leaves that to `relaxscript.config` and the environment. `known` are names that are there before
+    the first statement.
     """
     given = [sources] if isinstance(sources, Source) else sources
     walk = _ScriptFinder(is_strict(strict))
@@ -87,7 +89,7 @@ def definitions(
             parsed.append(tree_of(source))
         except DiagnosticError as error:
             walk.reporter.diagnostics.extend(error.diagnostics)
-    walk.file(parsed)
+    walk.file(parsed, known)
     return walk.in_order(), walk.reporter.diagnostics
 
 
@@ -115,10 +117,13 @@ class _ScriptFinder(FileReader):
         # Bodies of functions run later than the statements around them, and see all their names.
         self.later: deque[tuple[int, PythonFunction, Scopes, str]] = deque()
 
-    def file(self, parsed: Sequence[tuple[Source, ast.Module]]) -> None:
+    def file(
+        self, parsed: Sequence[tuple[Source, ast.Module]], given: Mapping[str, Any] | None
+    ) -> None:  # fmt: skip
         trees = [tree for _, tree in parsed]
         self.bound = set().union(*map(bound_somewhere, trees))
         known = {} if any(map(imports_ours, trees)) else namespace_names()
+        known.update(given or {})
         for number, (source, tree) in enumerate(parsed):
             self.number, self.source = number, source
             self.block(tree.body, [known], "")

@@ -1,4 +1,4 @@
-"""The cells of IPython. It is asked only where a program runs in it."""
+"""The cells of IPython and of marimo. IPython is asked only where a program runs in it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ __all__ = ["keep_lines", "live_cell", "live_shell"]
 
 # A cell of which only its number is known, because a magic ran what is in it.
 _NUMBERED = re.compile(r"<(In\[\d+\])>")
+# The file that marimo says a cell is in; what comes before is different in every run.
+_OF_MARIMO = re.compile(r".*__marimo__cell_(\w+)_(?:\.py)?", re.DOTALL)
 
 
 def live_shell() -> Any:
@@ -22,9 +24,11 @@ def live_shell() -> Any:
 
 
 def live_cell(filename: str) -> str | None:
-    """`Cell In[8]` for a name under which a cell of IPython is parsed, None for any other."""
+    """`Cell In[8]` for a name under which a cell of a notebook is parsed, None for any other."""
     if numbered := _NUMBERED.fullmatch(filename):
         return f"Cell {numbered[1]}"
+    if named := _OF_MARIMO.fullmatch(filename):
+        return f"Cell {named[1]}"
     shell = live_shell()
     described = getattr(getattr(shell, "compile", None), "format_code_name", None)
     if described is None:

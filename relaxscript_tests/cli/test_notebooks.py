@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from relaxscript.cli.notebooks import cells_of, with_cells
+from relaxscript.cli.scripts_in_file import definitions
 from relaxscript.errors import Source
 from relaxscript_tests import examples
 
@@ -109,3 +110,21 @@ def test_the_tutorial_stays_as_it_is_but_for_its_cells():
     first = cells_of("a.ipynb", text)[0].text
     assert written(text, (1, f"{first}\nx = 1")) != text
     assert written(written(text, (1, f"{first}\nx = 1")), (1, first)) == text
+
+
+def test_a_cell_of_the_magic_is_checked_with_its_namespaces_at_its_lines():
+    lines = "@R.function\ndef f(x: R.Tensor((2,), 'float32')):\n    return R.add(x, z)"
+    cells = [Source("a.ipynb", "import relaxscript as rx", 1)]
+    cells.append(Source("a.ipynb", f"%%relax --strict\n{lines}", 2))
+    (script,), others = definitions(cells)
+    (wrong,) = script.diagnostics
+    assert others == []
+    assert (wrong.message, str(wrong.span)) == (
+        "`z` is not defined", "a.ipynb: cell 2, line 4",
+    )  # fmt: skip
+
+
+def test_names_may_be_known_before_the_first_cell():
+    text = "@R.function\ndef f(x: R.Tensor((SIZE,), 'float32')):\n    return x"
+    (script,), _ = definitions(Source("a.py", text), known={"SIZE": 3})
+    assert str(script.value.params[0].struct_info) == 'R.Tensor((3,), "float32")'

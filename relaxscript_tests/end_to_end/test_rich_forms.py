@@ -80,6 +80,9 @@ EXAMPLES = {
     "tensor of another device": lambda: nd.array([[1.5, 2.5]], rx.cpu(1)),
 }
 
+if hasattr(rx.IRModule, "graph"):
+    EXAMPLES["graph"] = lambda: module().graph()
+
 
 def text_of(value: Any) -> str:
     """What says the same as text: what `print` shows, or for some the form that says more."""
