@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-__all__ = ["DARK", "LIGHT", "MONOSPACE", "style_sheet"]
+from .styles import MONOSPACE
 
-# The page of a notebook may give any text a font in which columns do not align.
-MONOSPACE = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+__all__ = ["DARK", "LIGHT", "style_sheet"]
 
 # What is coloured, by the name of its variable: `--rx-error`. The first four are of the whole.
 LIGHT: Mapping[str, str] = {

@@ -25,6 +25,9 @@ ANSI: dict[Role, str] = {
     "note": "1;36",
 }
 
+# The page of a notebook may give any text a font in which columns do not align.
+MONOSPACE = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+
 # What a terminal would obey instead of showing: control characters and changes of direction.
 HIDDEN = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) != "\n"},

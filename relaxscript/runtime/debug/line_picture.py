@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relaxscript.errors.markup import escape
-from relaxscript.errors.style_sheet import DARK, LIGHT, MONOSPACE
+from relaxscript.errors.style_sheet import DARK, LIGHT
+from relaxscript.errors.styles import MONOSPACE
 
 from .units import seconds_text
 

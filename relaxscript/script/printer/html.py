@@ -15,7 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from relaxscript.errors.markup import Theme, box, escape, fold, hinted, legible, page, preformatted
-from relaxscript.errors.style_sheet import DARK, LIGHT, MONOSPACE
+from relaxscript.errors.style_sheet import DARK, LIGHT
+from relaxscript.errors.styles import MONOSPACE
 from relaxscript.runtime.collector import collector_paused
 
 from .hints import hints_of
