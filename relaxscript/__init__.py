@@ -430,6 +430,7 @@ for _room, _hooks in {
     "analysis": ("struct_info_of",),
     "arith": ("ask_index_map",),
     "builder": ("bind_params", "bind_symbolic_vars", "create_empty", "inline_functions"),
+    "graph": ("graph_of",),
     "op": ("apply_operator", "is_eager", "op_attribute_of", "operator_of"),
     "script": (
         "blame",

@@ -23,6 +23,7 @@ __all__ = [
     "create_empty",
     "evaluate",
     "further_sections",
+    "graph_of",
     "html_of",
     "inline_functions",
     "is_base_of",
@@ -86,6 +87,7 @@ struct_info_of = Hook("struct_info_of", "(expr) -> its StructInfo, derived from 
 static_type_of = Hook("static_type_of", "(StructInfo or None) -> the type of what has it")
 script_of = Hook("script_of", "(node, **options) -> its script")
 html_of = Hook("html_of", "(node) -> its script as coloured HTML")
+graph_of = Hook("graph_of", "(module or function, ...) -> the graph of its dataflow")
 parsed = Hook("parsed", "(script) -> the module that it says, read in data mode")
 metadata_of = Hook("metadata_of", "(node) -> the constants that its script refers to, as data")
 is_base_of = Hook("is_base_of", "(base, derived) -> whether what has one surely has the other")
@@ -113,7 +115,7 @@ def struct_info_for_users(expr: Any) -> Any:
 
 _ALL = (
     apply_operator, operator_of, struct_info_of, static_type_of, script_of, html_of, parsed,
-    metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
+    graph_of, metadata_of, is_base_of, is_eager, run_function, evaluate, blame, places,
     ask_index_map, further_sections,
     bind_params, bind_symbolic_vars, inline_functions, create_empty, op_attribute_of,
     legalize_call, packed_func_named,

@@ -15,6 +15,7 @@ from relaxscript.errors import meant_hint, nearest
 from . import hooks
 from .calling import member
 from .display import Displayable
+from .drawing import graph_of_module
 from .field_types import brief
 from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
@@ -260,6 +261,8 @@ class IRModule(Displayable):
         """
         found: dict[str, Any] = hooks.metadata_of(self)
         return found
+
+    graph = graph_of_module
 
     def astext(self, show_meta_data: bool = True) -> str:
         """The script with all constants, by the name that TVM has for it."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxscript.dtypes import DataType, result_dtype
 
-from . import calling, function_methods, hooks, op_attributes, prim
+from . import calling, drawing, function_methods, hooks, op_attributes, prim
 from .constant_array import constant_array
 from .field_types import FieldError, brief
 from .node import Node, field, node
@@ -504,6 +504,7 @@ class BaseFunc(Expr):
     """A function of a module: a Relax Function, a PrimFunc or an ExternFunc."""
 
     __slots__, __cached__ = (), ("home",)
+    graph = drawing.graph_of_function
 
     if TYPE_CHECKING:
 

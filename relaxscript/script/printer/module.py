@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from relaxscript.errors import Diagnostic, DiagnosticError, InternalError, Source, Span
@@ -105,6 +106,35 @@ class ByNode(Mapping[Any, V]):
         return len(self._values)
 
 
+class _Places(Mapping[Any, list[Span]]):
+    """The spans of printed nodes, each made when it is asked for: most nodes never are."""
+
+    def __init__(
+        self, source: Source, pieces: dict[int, tuple[Any, list[tuple[int, int]]]]
+    ) -> None:
+        self._source, self._pieces = source, pieces
+        self._spans: dict[int, list[Span]] = {}
+
+    def __getitem__(self, node: Any) -> list[Span]:
+        found = self._spans.get(id(node))
+        if found is None:
+            _, pieces = self._pieces[id(node)]
+            found = self._spans[id(node)] = [self._span(*piece) for piece in pieces]
+        return found
+
+    def _span(self, start: int, end: int) -> Span:
+        text = self._source.text
+        while start < end and text[start] in " \n":
+            start += 1
+        return self._source.between(start, end)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (node for node, _ in self._pieces.values())
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+
 class Printer:
     """Prints one thing at a time and knows where in the script each node landed.
 
@@ -118,7 +148,7 @@ class Printer:
         self.options = Options.read(options)
         self.source = Source(filename, "")
         self._root: Any = None
-        self._places: ByNode[list[Span]] | None = None
+        self._places: Mapping[Any, list[Span]] | None = None
 
     @property
     def root(self) -> Any:
@@ -177,7 +207,7 @@ class Printer:
         """The place of what a path from the root leads to."""
         return place_of_path(self, self._root, path)
 
-    def _record_places(self) -> ByNode[list[Span]]:
+    def _record_places(self) -> Mapping[Any, list[Span]]:
         made = _Script(Session(self.options, record=True), self.declares).of(self._root)
         unparser = self._unparser(made, True)
         if unparser.text != self.source.text:
@@ -185,15 +215,13 @@ class Printer:
         starts = [-1 if unparser.pieces[:1] and unparser.pieces[0].startswith("\n") else 0]
         for piece in unparser.pieces:
             starts.append(starts[-1] + len(piece))
-        text = unparser.text
-        spans: dict[int, tuple[Any, list[Span]]] = {}
-        for node, first, last in sorted(unparser.marks, key=lambda mark: mark[1:]):
-            start, end = max(starts[first], 0), starts[last]
-            while start < end and text[start] in " \n":
-                start += 1
-            _, places = spans.setdefault(id(node), (node, []))
-            places.append(self.source.between(start, end))
-        return ByNode(spans.values())
+        pieces: dict[int, tuple[Any, list[tuple[int, int]]]] = {}
+        for node, first, last in sorted(unparser.marks, key=itemgetter(1, 2)):
+            at = pieces.get(id(node))
+            if at is None:
+                at = pieces[id(node)] = (node, [])
+            at[1].append((max(starts[first], 0), starts[last]))
+        return _Places(self.source, pieces)
 
 
 def _nested_too_deeply(what: str, span: Span | None) -> DiagnosticError:

@@ -1,0 +1,168 @@
+"""The layers of one cluster: what stands in it, on which rank, and the wires between neighbours.
+
+Ranks are counted from the top. A wire goes from a rank to a later one. One that passes ranks has a
+bend on each; the wires of one value share their bends. A wire that would be very long is cut: a
+reference stands above its end instead, and says which value comes there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+__all__ = ["LONGEST_WIRE", "Level", "Vertex", "Wire", "layered"]
+
+# Ranks that a wire may pass. It bounds the bends of a function in which all values live long.
+LONGEST_WIRE = 16
+
+
+@dataclass
+class Vertex:
+    """Something on a rank: an item, a bend, a reference, or a port on the frame's upper or lower edge.
+
+    It reaches from `x - left` to `x + right`, and `height` down from `y`. `value` is the key of the
+    item whose value goes through it, for an item its own key. A leaf computes nothing.
+    """
+
+    kind: Literal["item", "bend", "reference", "entry", "exit"]
+    value: int
+    left: float = 0.0
+    right: float = 0.0
+    height: float = 0.0
+    is_leaf: bool = False
+    rank: int = 0
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass
+class Wire:
+    """A connection of two vertices; `start` and `end` are where it is attached, from their middle.
+
+    The main wire into a vertex wants to be straight. `last` is the target in the picture, where
+    this is the wire that ends there.
+    """
+
+    value: int
+    source: int
+    target: int
+    place: int = 0
+    start: float = 0.0
+    end: float = 0.0
+    control: bool = False
+    main: bool = False
+    last: int | None = None
+
+
+@dataclass
+class Level:
+    """The vertices of a cluster and the wires between them."""
+
+    vertices: list[Vertex] = field(default_factory=list)
+    wires: list[Wire] = field(default_factory=list)
+    # The vertices of items, entries and exits, by their kind and value.
+    known: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def add(self, vertex: Vertex) -> int:
+        self.vertices.append(vertex)
+        self.known[vertex.kind, vertex.value] = len(self.vertices) - 1
+        return len(self.vertices) - 1
+
+    def ranks(self) -> list[list[int]]:
+        """The vertices of each rank, in no order."""
+        found: list[list[int]] = [[] for _ in range(1 + max(v.rank for v in self.vertices))]
+        for index, vertex in enumerate(self.vertices):
+            found[vertex.rank].append(index)
+        return found
+
+
+def layered(level: Level) -> None:
+    """Give each vertex its rank, and each wire that passes ranks its bends or a reference."""
+    _rank(level)
+    _choose_main(level)
+    _cut(level)
+    _bend(level)
+
+
+def _rank(level: Level) -> None:
+    """As high as what it uses admits; what uses nothing stands right above what uses it."""
+    vertices = level.vertices
+    above: dict[int, list[int]] = defaultdict(list)
+    below: dict[int, list[int]] = defaultdict(list)
+    for wire in level.wires:
+        above[wire.target].append(wire.source)
+        below[wire.source].append(wire.target)
+    top = int(any(vertex.kind == "entry" for vertex in vertices))
+    # What is added later uses what was added before, entries aside; exits come last.
+    for index in _in_order(level):
+        vertex = vertices[index]
+        least = 0 if vertex.kind == "entry" else top
+        vertex.rank = max([vertices[i].rank + 1 for i in above[index]], default=least)
+    for index in reversed(_in_order(level)):
+        vertex = vertices[index]
+        sinks = vertex.is_leaf or not above[index]
+        if sinks and below[index] and vertex.kind == "item":
+            vertex.rank = max(top, min(vertices[i].rank for i in below[index]) - 1)
+    last = max((v.rank for v in vertices if v.kind != "exit"), default=0)
+    for vertex in vertices:
+        if vertex.kind == "exit":
+            vertex.rank = last + 1
+
+
+def _in_order(level: Level) -> list[int]:
+    order = {"entry": 0, "item": 1, "exit": 2}
+    return sorted(
+        range(len(level.vertices)),
+        key=lambda i: (order[level.vertices[i].kind], i),
+    )
+
+
+def _choose_main(level: Level) -> None:
+    """The main wire into a vertex: not from a leaf, short, of an early operand."""
+    into: dict[int, list[Wire]] = defaultdict(list)
+    for wire in level.wires:
+        into[wire.target].append(wire)
+    vertices = level.vertices
+    for wires in into.values():
+        best = min(
+            wires,
+            key=lambda w: (vertices[w.source].is_leaf, w.control, -vertices[w.source].rank, w.place),
+        )
+        best.main = True
+
+
+def _cut(level: Level) -> None:
+    """References in the place of wires that are too long, shared by ends that are near."""
+    by_source: dict[int, list[Wire]] = defaultdict(list)
+    for wire in level.wires:
+        by_source[wire.source].append(wire)
+    for source, wires in by_source.items():
+        reached = level.vertices[source].rank
+        near = source
+        for wire in sorted(wires, key=lambda w: level.vertices[w.target].rank):
+            rank = level.vertices[wire.target].rank
+            if rank - reached > LONGEST_WIRE:
+                reached = rank - 1
+                near = level.add(Vertex("reference", wire.value, is_leaf=True, rank=reached))
+            if near != source:
+                wire.source, wire.start, wire.main = near, 0.0, False
+
+
+def _bend(level: Level) -> None:
+    """Bends where wires pass ranks; those of one value that leave a vertex share them."""
+    vertices = level.vertices
+    bends: dict[tuple[int, int, int], int] = {}
+    found: list[Wire] = []
+    for wire in level.wires:
+        at, start = wire.source, wire.start
+        for rank in range(vertices[at].rank + 1, vertices[wire.target].rank):
+            key = (wire.source, wire.value, rank)
+            if key not in bends:
+                bends[key] = level.add(Vertex("bend", wire.value, rank=rank))
+                trunk = Wire(wire.value, at, bends[key], start=start, main=True)
+                trunk.control = wire.control
+                found.append(trunk)
+            at, start = bends[key], 0.0
+        found.append(replace(wire, source=at, start=start))
+    level.wires = found

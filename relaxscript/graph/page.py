@@ -1,0 +1,158 @@
+"""One page with everything about a function: its script, its graph, and what is wrong with it.
+
+The page is one file. It loads nothing: a policy in its head forbids that, and any script but its
+own, so that no name in a program can do more than be read.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import warnings
+from typing import Any
+
+from relaxscript.analysis.well_formedness import ill_formed
+from relaxscript.errors import Diagnostic, DiagnosticError, RelaxWarning, render
+from relaxscript.ir.module import IRModule
+from relaxscript.script import from_source
+from relaxscript.script.printer.module import Printer, constants_of
+
+from .escape import xml_text
+from .page_parts import PAGE_RULES, PAGE_SCRIPT
+from .picture import DrawnNode, Picture
+from .svg import svg
+
+__all__ = ["page"]
+
+# Programs with larger constants are not read again to see what else there is to say.
+_LARGE = 1 << 16
+
+
+def page(root: Any, picture: Picture, printer: Printer | None) -> str:
+    """The page, as HTML that a parser of XML reads as well."""
+    title = f"{picture.name} of {root.__name__}" if isinstance(root, IRModule) else picture.name
+    found = () if printer is None else _diagnostics(root, printer)
+    script = base64.b64encode(hashlib.sha256(PAGE_SCRIPT.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="{policy}"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>{xml_text(title)}</title>
+<style>{PAGE_RULES}{_colours()}</style>
+</head>
+<body>
+<header>
+<h1>{xml_text(title)}</h1>
+<p>{xml_text(picture.remark or _counts(picture))}</p>
+<p id="said" role="status" aria-live="polite"></p>
+</header>
+<main>
+<section class="panel" aria-label="script">
+<h2>script</h2>
+<div class="scroll">{_script(picture, printer, found)}</div>
+</section>
+<section class="panel" aria-label="graph">
+<h2>dataflow</h2>
+<div class="scroll drawing">{svg(picture, linked=printer is not None)}</div>
+</section>
+</main>
+<footer aria-label="diagnostics">{_list(found)}</footer>
+<script>{PAGE_SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def _counts(picture: Picture) -> str:
+    number = picture.bindings
+    return f"{number} binding{'' if number == 1 else 's'}"
+
+
+def _colours() -> str:
+    """The colours of a script, for both themes."""
+    from pygments.formatters.html import HtmlFormatter
+
+    light = HtmlFormatter(style="default").get_style_defs(".script")
+    dark = HtmlFormatter(style="monokai").get_style_defs(".script")
+    rules = [
+        "\n".join(line for line in str(sheet).split("\n") if line.startswith(".script ."))
+        for sheet in (light, dark)
+    ]
+    return f"{rules[0]}\n@media (prefers-color-scheme: dark) {{\n{rules[1]}\n}}\n"
+
+
+def _script(picture: Picture, printer: Printer | None, found: tuple[Diagnostic, ...]) -> str:
+    """The script, each line a link to the box that it is about."""
+    if printer is None:
+        return '<p class="line">This program has no script.</p>'
+    from pygments import highlight
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
+
+    text = _without_strangers(printer.source.text)
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    coloured = highlight(text, lexer, HtmlFormatter(nowrap=True)).split("\n")
+    boxes = _boxes_of_lines(picture)
+    marks = {d.span.line: d.severity for d in reversed(found) if d.span is not None}
+    lines = []
+    for number, body in enumerate(coloured, 1):
+        box = boxes.get(number)
+        looks = ["line", *(["linked"] if box is not None else [])]
+        looks += [f"mark-{marks[number]}"] if number in marks else []
+        said = "" if box is None else f' data-item="{box}"'
+        link = "" if box is None else f' href="#n{box}"'
+        lines.append(
+            f'<span class="{" ".join(looks)}" id="L{number}" data-number="{number}"{said}>'
+            f'<a class="number"{link}>{number}</a>{body}</span>'
+        )
+    return f'<div class="script">{"".join(lines)}</div>'
+
+
+def _without_strangers(text: str) -> str:
+    """The text without characters that a page cannot hold; only a lone surrogate is one."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _boxes_of_lines(picture: Picture) -> dict[int, int]:
+    """The box of each line; of two that one line is about, the last, which is the result."""
+    found: dict[int, int] = {}
+    for item in picture.items.values():
+        if item.line is None:
+            continue
+        last = item.end_line if isinstance(item, DrawnNode) else item.line
+        for number in range(item.line, max(last, item.line) + 1):
+            found[number] = item.key
+    return found
+
+
+def _diagnostics(root: Any, printer: Printer) -> tuple[Diagnostic, ...]:
+    """What is wrong with a program, and what can only be checked when it runs."""
+    found = ill_formed(root)
+    if found or sum(constant.data.size for constant in constants_of(root)) > _LARGE:
+        return found
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            from_source(printer.source.text, filename=printer.filename, metadata=root.metadata)
+        except DiagnosticError as error:
+            return tuple(error.diagnostics)
+    said = [each.message for each in caught]
+    return tuple(warning.diagnostic for warning in said if isinstance(warning, RelaxWarning))
+
+
+def _list(found: tuple[Diagnostic, ...]) -> str:
+    if not found:
+        return "<p>no diagnostics</p>"
+    items = []
+    for diagnostic in found:
+        line = None if diagnostic.span is None else diagnostic.span.line
+        where = "" if line is None else f' <a href="#L{line}">line {line}</a>'
+        items.append(
+            f"<details open=\"open\"><summary>{xml_text(diagnostic.severity)} "
+            f"{xml_text(diagnostic.code)}: {xml_text(diagnostic.message)}{where}</summary>"
+            f"{render(diagnostic, 'html')}</details>"
+        )
+    return "\n".join(items)

@@ -1,0 +1,85 @@
+"""Lines of the printed script for the items of a picture, and the places in the file of the user."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from relaxscript.errors import DiagnosticError, InternalError, Span, UnplacedError
+from relaxscript.ir.relax import Function
+from relaxscript.script.printer.module import Printer
+
+from .picture import DrawnNode, Picture
+from .wording import fit
+
+__all__ = ["print_program", "say_lines"]
+
+# Keywords that say the StructInfo of the result, which is beside the wire anyway.
+_SAID_ELSEWHERE = frozenset({"out_sinfo", "sinfo_args", "out_ty"})
+_LONGEST_SCRIPT, _LONGEST_DETAIL = 600, 40
+
+
+def print_program(root: Any, filename: str = "<script>") -> Printer | None:
+    """The printed program, which knows the places of its nodes; None for one that has no script."""
+    printer = Printer(filename)
+    try:
+        printer.print(root)
+        printer.places  # noqa: B018  # found now, where what goes wrong is caught
+    except (DiagnosticError, UnplacedError, InternalError, RecursionError):
+        return None
+    return printer
+
+
+def say_lines(picture: Picture, function: Function, printer: Printer | None) -> None:
+    """Give each item its line and its text in the script, its place in a file, its attributes."""
+    whole = None if printer is None else next(iter(printer.places.get(function, ())), None)
+    seen: dict[int, int] = {}
+    for item in picture.items.values():
+        origin = item.origin
+        if origin is None:
+            continue
+        own = origin.span
+        if own is not None and not own.source.filename.startswith("<"):
+            item.source = own.source.location(own.line, own.column)
+        if printer is None or whole is None:
+            continue
+        spans = [span for span in printer.places.get(origin, ()) if whole.contains(span)]
+        if not spans:
+            continue
+        number = seen.get(id(origin), 0)
+        seen[id(origin)] = number + 1
+        is_result = isinstance(item, DrawnNode) and item.kind == "result"
+        span = spans[-1] if is_result else spans[min(number, len(spans) - 1)]
+        item.line, item.script = span.line, _text(span)
+        if isinstance(item, DrawnNode):
+            is_long = item.kind == "merge"  # the whole of an `if` is no place
+            item.end_line = span.line if is_long else span.end_line
+        if isinstance(item, DrawnNode) and item.kind in ("operator", "kernel", "packed"):
+            item.detail = _with_keywords(item.detail, item.script)
+
+
+def _text(span: Span) -> str:
+    """The text at a span; of one of many lines, the first."""
+    lines = span.text.split("\n")
+    text = lines[0] if lines[0].startswith(("if ", "with ", "def ")) else " ".join(
+        line.strip() for line in lines
+    )
+    return text if len(text) <= _LONGEST_SCRIPT else f"{text[:_LONGEST_SCRIPT]}\u2026"
+
+
+def _with_keywords(detail: str, script: str) -> str:
+    """The attributes as the script says them, after what is said already: `axis=1`."""
+    try:
+        body: Sequence[ast.stmt] = ast.parse(script).body
+    except (SyntaxError, ValueError, RecursionError):
+        return detail  # a shortened text
+    value = getattr(body[0], "value", None) if body else None
+    if not isinstance(value, ast.Call):
+        return detail
+    said = [
+        f"{keyword.arg}={ast.unparse(keyword.value)}"
+        for keyword in value.keywords
+        if keyword.arg not in (None, *_SAID_ELSEWHERE)
+    ]
+    return fit(", ".join([detail, *said] if detail else said), _LONGEST_DETAIL)
