@@ -85,6 +85,7 @@ FLOORS = (
     ("semantics",),
     ("transform",),
     ("script",),
+    ("graph",),
     ("codegen", "interpreter"),
     ("explainer",),
     ("compiler",),

@@ -1,4 +1,4 @@
-"""The command `relaxscript`: run, check, print, inspect, explain, ops, doctor.
+"""The command `relaxscript`: run, check, print, graph, inspect, explain, ops, doctor.
 
 Start reading at `command.py`, which says what can be written after `relaxscript`; each command has
 a file of its own. `scripts_in_file.py` finds the scripts in a Python file without running it.

@@ -61,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         grammar.error("--fix writes the mended standard input where --json and --sarif write")
     if args.command == "print" and args.diff and not pass_names(args.passes):
         grammar.error('--diff shows what passes change; name them: --passes "FoldConstant,FuseOps"')
+    if args.command == "graph" and args.open and not args.view:
+        grammar.error("--open shows the page of --view; add --view")
     if args.command == "bench":
         args.dims = sizes_of(grammar, args.dims)
         if args.repeat < 1:
@@ -118,6 +120,7 @@ def command_line() -> CommandParser:
     )  # fmt: skip
     show.add_argument("--diff", action="store_true", help="show what the passes change")
 
+    add_graph(commands)
     add_bench(commands)
 
     saved = commands.add_parser("inspect", help="show what a saved program holds, not running it")
@@ -157,6 +160,24 @@ def add_bench(commands: Any) -> None:
     timed.add_argument("--json", action="store_true", help="print one JSON document")
 
 
+def add_graph(commands: Any) -> None:
+    """Add the command `graph` and its arguments."""
+    drawn = commands.add_parser(
+        "graph", help="draw the dataflow of a function of a file, not running it"
+    )
+    drawn.add_argument("file", metavar="FILE", help="a Python file, - for the input")
+    drawn.add_argument("name", nargs="?", metavar="NAME", help="the function: main, or Digits.main")
+    forms = drawn.add_mutually_exclusive_group()
+    forms.add_argument("--svg", action="store_true", help="a picture, not a listing")
+    forms.add_argument("--dot", action="store_true", help="a text for Graphviz")
+    forms.add_argument(
+        "--view", action="store_true", help="a page with script, graph and diagnostics"
+    )
+    drawn.add_argument("-o", "--out", metavar="FILE", help="write it there, not to the output")
+    drawn.add_argument("--all", action="store_true", help="draw all, however large it is")
+    drawn.add_argument("--open", action="store_true", help="show the page of --view in a browser")
+
+
 def add_explain(commands: Any) -> None:
     """Add the command `explain` and its arguments."""
     page = commands.add_parser(
@@ -185,6 +206,15 @@ def carry_out(args: argparse.Namespace) -> int:
             return print_scripts(
                 args.file, args.name, annotations=not args.no_annotations,
                 passes=pass_names(args.passes), changes=args.diff,
+            )  # fmt: skip
+        case "graph":
+            from .graph import Picturing, graph
+
+            chosen: Picturing
+            chosen = "svg" if args.svg else "dot" if args.dot else "view" if args.view else "text"
+            return graph(
+                args.file, args.name, form=chosen, out=args.out, whole=args.all,
+                open_browser=args.open,
             )  # fmt: skip
         case "bench":
             from .bench import bench

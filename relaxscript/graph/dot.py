@@ -5,8 +5,8 @@ from __future__ import annotations
 from relaxscript.errors.styles import visible
 
 from .layout import value_label
+from .looks import LIGHT
 from .picture import Cluster, DrawnEdge, DrawnNode, NodeKind, Picture
-from .svg import LIGHT
 
 __all__ = ["dot"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
@@ -28,6 +29,7 @@ __all__ = ["FunctionGraph", "graph_of"]
 
 __tracebackhide__ = is_user_error
 
+
 class FunctionGraph:
     """The dataflow of one function of Relax, to be shown.
 
@@ -50,7 +52,7 @@ class FunctionGraph:
 
     @property
     def remark(self) -> str:
-        """What a summary leaves out, and how all is shown."""
+        """The words for what a summary leaves out, and how all is shown; else empty."""
         return self._picture.remark
 
     def to_svg(self) -> str:
@@ -61,7 +63,9 @@ class FunctionGraph:
         """The graph as text for Graphviz, which draws it: `dot -Tsvg`."""
         return dot(self._picture)
 
-    def view(self, path: str | os.PathLike[str] | None = None, *, open_browser: bool = False) -> str:
+    def view(
+        self, path: str | os.PathLike[str] | None = None, *, open_browser: bool = False
+    ) -> str:
         """Write one HTML page with the script, the graph and the diagnostics; give its path.
 
         Without a path it is a new file in the folder for temporary ones. The page needs no network,
@@ -141,11 +145,11 @@ def _chosen(mod: IRModule, function: GlobalVar | str | None) -> str:
     return name
 
 
-def _those(there: Any) -> str:
+def _those(there: Sequence[str]) -> str:
     return f"there are: {', '.join(there) or 'none that could be drawn'}"
 
 
-def _undrawable(name: str, function: Any, there: Any) -> DiagnosticError:
+def _undrawable(name: str, function: Any, there: Sequence[str]) -> DiagnosticError:
     """The refusal of what has no dataflow."""
     match function:
         case PrimFunc():
@@ -154,5 +158,5 @@ def _undrawable(name: str, function: Any, there: Any) -> DiagnosticError:
             said = f"is the PackedFunc `{symbol}`: nobody here sees what is inside of it"
         case _:
             said = f"is {brief(function)}, which has no dataflow to draw"
-    help = f"functions of Relax are drawn; {_those(there)}"
+    help = f"functions of Relax are drawn{f'; {_those(there)}' if there else ''}"
     return DiagnosticError(Diagnostic("RX0703", f"`{name}` {said}", function.span, help=help))

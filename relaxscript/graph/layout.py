@@ -1,4 +1,4 @@
-"""Where everything of a picture stands: frames in frames, boxes on ranks, wires between them.
+"""The places of all that a picture has: frames in frames, boxes on ranks, wires between them.
 
 Each cluster is laid out by itself, inner ones first; to the one around it, it is a box with ports.
 So frames never overlap, and a wire into a cluster goes through a port of its upper edge.
@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from .level import Level, Vertex, Wire, layered
+from .layers import Layers, Vertex, Wire, layered
 from .picture import Cluster, DrawnEdge, DrawnNode, Item, Picture
 from .placing import assign_x, order_ranks
 from .wording import columns, fit
 
-__all__ = ["Box", "Layout", "Path", "lay_out", "reference_title", "value_label"]
+__all__ = ["Box", "Path", "PictureLayout", "lay_out", "reference_title", "value_label"]
 
 # The width of a character of 12 and of 10 pixels in a monospaced font.
 WIDE, NARROW = 7.25, 6.05
@@ -43,7 +44,7 @@ class Box:
 
 @dataclass
 class Path:
-    """A piece of the way of a value: points from above to below, an arrow where it ends at `last`."""
+    """A piece of the way of a value, from above to below; an arrow where it ends at `last`."""
 
     value: int
     points: list[tuple[float, float]]
@@ -52,7 +53,7 @@ class Path:
 
 
 @dataclass
-class Layout:
+class PictureLayout:
     """Boxes and paths, and the size of the whole."""
 
     width: float = 0.0
@@ -63,7 +64,7 @@ class Layout:
 
 @dataclass
 class _Frame:
-    """What is inside of a cluster, from its upper left corner, and where its ports are."""
+    """The inside of a cluster, from its upper left corner, and where its ports are."""
 
     width: float
     height: float
@@ -74,14 +75,14 @@ class _Frame:
     exits: dict[int, float]
 
 
-def lay_out(picture: Picture) -> Layout:
+def lay_out(picture: Picture) -> PictureLayout:
     """The layout of a picture; the same for the same picture."""
     wires = _wires_by_cluster(picture)
     frames: dict[int, _Frame] = {}
     for cluster in reversed(picture.clusters()):
         frames[cluster.key] = _frame(picture, cluster, wires[cluster.key], frames)
     root = frames[picture.root]
-    found = Layout(root.width, root.height)
+    found = PictureLayout(root.width, root.height)
     stack = [(picture.root, 0.0, 0.0)]
     while stack:
         key, x, y = stack.pop()
@@ -114,9 +115,9 @@ def _wires_by_cluster(picture: Picture) -> dict[int, dict[tuple[_End, _End, int]
         shared = next(cluster for cluster in into if cluster in inside)
         up, down = out_of[: out_of.index(shared)], into[: into.index(shared)]
         value = edge.source
-        for inner, cluster in zip(up, up[1:]):
+        for inner, cluster in pairwise(up):
             found[cluster].setdefault((("item", inner), ("exit", value), value), edge)
-        for inner, cluster in zip(down, down[1:]):
+        for inner, cluster in pairwise(down):
             found[cluster].setdefault((("entry", value), ("item", inner), value), edge)
         if up and down:
             found[shared].setdefault((("item", up[-1]), ("item", down[-1]), value), edge)
@@ -130,27 +131,27 @@ def _frame(
     picture: Picture, cluster: Cluster,
     wires: dict[tuple[_End, _End, int], DrawnEdge], frames: dict[int, _Frame],
 ) -> _Frame:  # fmt: skip
-    level = _level(picture, cluster, wires, frames)
-    if not level.vertices:
+    layers = _layers(picture, cluster, wires, frames)
+    if not layers.vertices:
         width = 2 * PAD + max(60.0, WIDE * columns(cluster.title))
         return _Frame(width, TITLE + PAD, [], [], [], {}, {})
-    layered(level)
-    for vertex in level.vertices:
+    layered(layers)
+    for vertex in layers.vertices:
         if vertex.kind == "reference":
             _measure_reference(vertex, picture.items[vertex.value])
-    ranks = order_ranks(level)
-    _attach(level, ranks, picture)
-    assign_x(level, ranks)
-    width, height = _assign_y(level, ranks, cluster)
-    return _finished(level, ranks, picture, frames, width, height)
+    ranks = order_ranks(layers)
+    _attach(layers, ranks, picture)
+    assign_x(layers, ranks)
+    width, height = _assign_y(layers, ranks, cluster)
+    return _finished(layers, ranks, picture, frames, width, height)
 
 
-def _level(
+def _layers(
     picture: Picture, cluster: Cluster,
     wires: dict[tuple[_End, _End, int], DrawnEdge], frames: dict[int, _Frame],
-) -> Level:  # fmt: skip
+) -> Layers:  # fmt: skip
     """The vertices and wires of a cluster, before they have ranks."""
-    level, light = Level(), picture.light
+    layers, light = Layers(), picture.light
     for key in cluster.members:
         item = picture.items[key]
         vertex = Vertex("item", key, is_leaf=key in light)
@@ -160,12 +161,12 @@ def _level(
             frame = frames[key]
             vertex.left = vertex.right = frame.width / 2
             vertex.height = frame.height
-        level.add(vertex)
+        layers.add(vertex)
     for (source, target, value), edge in wires.items():
         for kind, port in (source, target):
-            if kind != "item" and (kind, port) not in level.known:
-                level.add(Vertex("entry" if kind == "entry" else "exit", port))
-        wire = Wire(value, level.known[source], level.known[target], edge.place)
+            if kind != "item" and (kind, port) not in layers.known:
+                layers.add(Vertex("entry" if kind == "entry" else "exit", port))
+        wire = Wire(value, layers.known[source], layers.known[target], edge.place)
         wire.control = edge.control
         if source[0] == "item" and source[1] in frames and source[1] != value:
             wire.start = frames[source[1]].exits[value]
@@ -173,8 +174,8 @@ def _level(
             wire.last = edge.target
         elif target[0] == "item":
             wire.end = frames[target[1]].entries[value]
-        level.wires.append(wire)
-    return level
+        layers.wires.append(wire)
+    return layers
 
 
 def node_size(node: DrawnNode) -> tuple[float, float]:
@@ -189,7 +190,7 @@ def node_size(node: DrawnNode) -> tuple[float, float]:
 
 
 def value_label(node: DrawnNode) -> str:
-    """What stands beside the wires that leave a node: `lv: (n, 64) float32`."""
+    """The words beside the wires that leave a node: `lv: (n, 64) float32`."""
     name = "" if node.kind in ("parameter", "constant", "free") else node.name
     return f"{name}: {node.shape}" if name and node.shape else name or node.shape
 
@@ -212,27 +213,27 @@ def reference_title(item: Item) -> str:
     return f"\u2191 {fit(name, 18)}"
 
 
-def _attach(level: Level, ranks: list[list[int]], picture: Picture) -> None:
+def _attach(layers: Layers, ranks: list[list[int]], picture: Picture) -> None:
     """Spread the wires that end at a box along its upper edge, the main one in the middle."""
     order = {vertex: place for rank in ranks for place, vertex in enumerate(rank)}
     into: dict[int, list[Wire]] = defaultdict(list)
-    for wire in level.wires:
+    for wire in layers.wires:
         if wire.last is not None and isinstance(picture.items[wire.last], DrawnNode):
             into[wire.target].append(wire)
     for target, wires in into.items():
         wires.sort(key=lambda wire: (order[wire.source], wire.place))
         main = next((i for i, wire in enumerate(wires) if wire.main), len(wires) // 2)
-        room = max(level.vertices[target].left - 8, 4.0)
+        room = max(layers.vertices[target].left - 8, 4.0)
         step = min(14.0, room / max(main, len(wires) - 1 - main, 1))
         for place, wire in enumerate(wires):
             wire.end = (place - main) * step
 
 
-def _assign_y(level: Level, ranks: list[list[int]], cluster: Cluster) -> tuple[float, float]:
+def _assign_y(layers: Layers, ranks: list[list[int]], cluster: Cluster) -> tuple[float, float]:
     """Give each vertex its y, and move all so that the frame begins at (0, 0); its size."""
-    vertices = level.vertices
+    vertices = layers.vertices
     widest: dict[int, float] = defaultdict(float)
-    for wire in level.wires:
+    for wire in layers.wires:
         source, target = vertices[wire.source], vertices[wire.target]
         run = abs(source.x + wire.start - target.x - wire.end)
         widest[source.rank] = max(widest[source.rank], run)
@@ -261,12 +262,12 @@ def _assign_y(level: Level, ranks: list[list[int]], cluster: Cluster) -> tuple[f
 
 
 def _finished(
-    level: Level, ranks: list[list[int]], picture: Picture, frames: dict[int, _Frame],
+    layers: Layers, ranks: list[list[int]], picture: Picture, frames: dict[int, _Frame],
     width: float, height: float,
 ) -> _Frame:  # fmt: skip
-    """The boxes, inner frames, paths and ports of a level that is laid out."""
+    """The boxes, inner frames, paths and ports of a layers that is laid out."""
     frame = _Frame(width, height, [], [], [], {}, {})
-    vertices = level.vertices
+    vertices = layers.vertices
     edges = [
         (min(vertices[v].y for v in rank), max(vertices[v].y + vertices[v].height for v in rank))
         for rank in ranks
@@ -287,7 +288,7 @@ def _finished(
                 box = Box(vertex.value, vertex.x - wide / 2, vertex.y, wide, vertex.height)
                 box.is_reference = vertex.kind == "reference"
                 frame.boxes.append(box)
-    for wire in level.wires:
+    for wire in layers.wires:
         frame.paths.append(_path(wire, vertices, edges))
     return frame
 

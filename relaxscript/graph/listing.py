@@ -1,17 +1,17 @@
 """A picture as text: what it shows, in the order of the program, indented as its frames are.
 
-    main
-      parameter x: (n, 64) float32
-      dataflow
-        h = matmul(x, w)             (n, 64) float32
-      return h
+main
+  parameter x: (n, 64) float32
+  dataflow
+    h = matmul(x, w)             (n, 64) float32
+  return h
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from .picture import Cluster, DrawnNode, Picture
+from .picture import LEAVES, Cluster, DrawnNode, Picture
 from .wording import columns
 
 __all__ = ["listing"]
@@ -38,7 +38,7 @@ def listing(picture: Picture) -> str:
         lines.append(f"{indent}{item.title}")
         own = _parameters(picture, item)
         lines += [_line(picture, node, [], f"{indent}  ") for node in own]
-        others = [k for k in item.members if _kind(picture, k) not in ("parameter", "constant")]
+        others = [k for k in item.members if _kind(picture, k) not in LEAVES]
         stack += [(member, depth + 1) for member in reversed(others)]
     return "\n".join(lines)
 
@@ -54,7 +54,7 @@ def _parameters(picture: Picture, cluster: Cluster) -> list[DrawnNode]:
     return [
         node
         for node in picture.nodes()
-        if node.kind == "parameter" and _function_of(picture, node.key) == cluster.key
+        if node.kind in ("parameter", "free") and _function_of(picture, node.key) == cluster.key
     ]
 
 
@@ -77,13 +77,13 @@ def _line(picture: Picture, node: DrawnNode, operands: list[int], indent: str) -
             text = f"{node.name} = {''.join(named)}{node.title}" if node.name else node.title
         case "group":
             text = f"... {node.title}{f': {node.detail}' if node.detail else ''}"
-        case "name" if not node.name:
-            text = node.title
-        case "name":
+        case "name" if node.name:
             text = f"{node.name} = {', '.join(named)}"
+        case "name":
+            text = node.title
         case _:
             inside = ", ".join([*named, *([node.detail] if node.detail else [])])
-            text = f"{node.name or '_'} = {node.title}({inside})"
+            text = f"{f'{node.name} = ' if node.name else ''}{node.title}({inside})"
     start = f"{indent}{text}"
     gap = " " * max(2, _SHAPES_AT - columns(start))
     return f"{start}{gap}{node.shape}" if node.shape else start

@@ -1,7 +1,7 @@
 """One page with everything about a function: its script, its graph, and what is wrong with it.
 
-The page is one file. It loads nothing: a policy in its head forbids that, and any script but its
-own, so that no name in a program can do more than be read.
+The page is one file. It loads nothing, since a policy in its head forbids that, and any script but
+its own. So no name in a program can do more than be read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LARGE = 1 << 16
 
 
 def page(root: Any, picture: Picture, printer: Printer | None) -> str:
-    """The page, as HTML that a parser of XML reads as well."""
+    """The page, as HTML."""
     title = f"{picture.name} of {root.__name__}" if isinstance(root, IRModule) else picture.name
     found = () if printer is None else _diagnostics(root, printer)
     script = base64.b64encode(hashlib.sha256(PAGE_SCRIPT.encode()).digest()).decode()
@@ -94,11 +94,11 @@ def _script(picture: Picture, printer: Printer | None, found: tuple[Diagnostic, 
 
     text = _without_strangers(printer.source.text)
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    coloured = highlight(text, lexer, HtmlFormatter(nowrap=True)).split("\n")
+    coloured = highlight(text, lexer, HtmlFormatter(nowrap=True))
     boxes = _boxes_of_lines(picture)
     marks = {d.span.line: d.severity for d in reversed(found) if d.span is not None}
     lines = []
-    for number, body in enumerate(coloured, 1):
+    for number, body in enumerate(coloured.removesuffix("\n").split("\n"), 1):
         box = boxes.get(number)
         looks = ["line", *(["linked"] if box is not None else [])]
         looks += [f"mark-{marks[number]}"] if number in marks else []
@@ -129,7 +129,7 @@ def _boxes_of_lines(picture: Picture) -> dict[int, int]:
 
 
 def _diagnostics(root: Any, printer: Printer) -> tuple[Diagnostic, ...]:
-    """What is wrong with a program, and what can only be checked when it runs."""
+    """The mistakes of a program, and what can only be checked when it runs."""
     found = ill_formed(root)
     if found or sum(constant.data.size for constant in constants_of(root)) > _LARGE:
         return found
@@ -151,7 +151,7 @@ def _list(found: tuple[Diagnostic, ...]) -> str:
         line = None if diagnostic.span is None else diagnostic.span.line
         where = "" if line is None else f' <a href="#L{line}">line {line}</a>'
         items.append(
-            f"<details open=\"open\"><summary>{xml_text(diagnostic.severity)} "
+            f'<details open="open"><summary>{xml_text(diagnostic.severity)} '
             f"{xml_text(diagnostic.code)}: {xml_text(diagnostic.message)}{where}</summary>"
             f"{render(diagnostic, 'html')}</details>"
         )

@@ -6,6 +6,8 @@ With it, what is chosen is marked on both sides, and arrow keys go along the wir
 
 from __future__ import annotations
 
+from relaxscript.errors.styles import MONOSPACE
+
 __all__ = ["PAGE_RULES", "PAGE_SCRIPT"]
 
 _LIGHT = """
@@ -40,22 +42,26 @@ body {{ display: flex; flex-direction: column; font: 13px/1.45 system-ui, sans-s
 header {{ padding: 8px 16px; border-bottom: 1px solid; display: flex; gap: 16px; flex-wrap: wrap; }}
 header h1 {{ font-size: 14px; margin: 0; }}
 header p {{ margin: 0; }}
-#said {{ margin-left: auto; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 12px; }}
-main {{ flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(0, 46fr) minmax(0, 54fr); }}
+#said {{ margin-left: auto; font: 12px/1.55 {MONOSPACE}; }}
+main {{ flex: 1; min-height: 0; display: grid; }}
+main {{ grid-template-columns: minmax(0, 46fr) minmax(0, 54fr); }}
 .panel {{ min-height: 0; display: flex; flex-direction: column; border-right: 1px solid; }}
-.panel > h2 {{ margin: 0; padding: 4px 16px; font-size: 11px; text-transform: uppercase; letter-spacing: 0.06em; border-bottom: 1px solid; }}
+.panel > h2 {{ margin: 0; padding: 4px 16px; font-size: 11px; border-bottom: 1px solid; }}
+.panel > h2 {{ text-transform: uppercase; letter-spacing: 0.06em; }}
 .scroll {{ flex: 1; overflow: auto; }}
-.script {{ margin: 0; padding: 8px 0; font: 12px/1.55 ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; width: max-content; min-width: 100%; }}
+.script {{ margin: 0; padding: 8px 0; width: max-content; min-width: 100%; }}
+.script {{ font: 12px/1.55 {MONOSPACE}; }}
 .line {{ display: block; padding-right: 16px; white-space: pre; }}
 .line.linked {{ cursor: pointer; }}
-.number {{ display: inline-block; width: 4.5em; padding-right: 1em; text-align: right; text-decoration: none; user-select: none; }}
+.number {{ display: inline-block; width: 4.5em; padding-right: 1em; text-align: right; }}
+.number {{ text-decoration: none; user-select: none; }}
 .drawing {{ padding: 8px; }}
 .drawing svg {{ display: block; margin: 0 auto; }}
 .relaxscript-graph a {{ cursor: pointer; }}
-a:focus-visible, .relaxscript-graph a:focus-visible .box {{ outline: 2px solid #0b57d0; outline-offset: 1px; }}
+.number:focus-visible {{ outline: 2px solid #0b57d0; outline-offset: -2px; }}
 footer {{ border-top: 1px solid; max-height: 34vh; overflow: auto; padding: 6px 16px; }}
 footer summary {{ cursor: pointer; font-weight: 600; }}
-@media (max-width: 800px) {{ main {{ display: block; overflow: auto; }} .panel {{ border-right: 0; }} }}
+@media (max-width: 800px) {{ main {{ display: block; overflow: auto; }} }}
 @media (prefers-color-scheme: dark) {{ {_DARK} }}
 """
 
@@ -129,7 +135,11 @@ PAGE_SCRIPT = """
       if (line && line.dataset.item) choose(line.dataset.item);
     });
   });
-  const begun = location.hash.slice(2);
-  if (location.hash.startsWith("#n")) choose(begun);
+  const whole = document.querySelector(".relaxscript-graph a.cluster");
+  if (location.hash.startsWith("#n")) choose(location.hash.slice(2));
+  else if (whole && !location.hash) {
+    const line = lines.get(whole.dataset.line);
+    if (line) line.scrollIntoView({ block: "start" });
+  }
 })();
 """

@@ -1,7 +1,7 @@
-"""What a picture of a function shows, before anybody has decided where it stands.
+"""The contents of a picture of a function, before anybody has decided where it stands.
 
-A picture has items: nodes and clusters, numbered in the order of the program. A cluster holds items.
-An edge leads from one item to another; a value flows along it, or control where it is dashed.
+A picture has items: nodes and clusters, numbered in the order of the program. A cluster holds
+items. An edge leads from one item to another, and carries a value, or control where it is dashed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from typing import Literal, TypeAlias
 from relaxscript.ir.node import Node as IRNode
 from relaxscript.ir.struct_info import StructInfo
 
-__all__ = ["Cluster", "ClusterKind", "DrawnEdge", "DrawnNode", "Item", "NodeKind", "Picture"]
+__all__ = [
+    "LEAVES",
+    "Cluster",
+    "ClusterKind",
+    "DrawnEdge",
+    "DrawnNode",
+    "Item",
+    "NodeKind",
+    "Picture",
+]
 
 NodeKind = Literal[
     "parameter", "constant", "free", "operator", "kernel", "function", "packed", "closure",
@@ -29,8 +38,9 @@ LEAVES: frozenset[NodeKind] = frozenset({"parameter", "constant", "free", "refer
 class DrawnNode:
     """A box of the picture.
 
-    `title` says what is done, `detail` with which attributes, `name` what the result is called and
-    `shape` briefly what is known of it. `origin` is the binding or variable that it stands for.
+    `title` says what is done, `detail` with which attributes. `name` is what the result is called,
+    `shape` briefly what is known of it. `literals` are the operands that have no box of their own;
+    `detail` says these, too. `origin` is the binding or variable that it stands for.
     """
 
     key: int
@@ -39,6 +49,7 @@ class DrawnNode:
     cluster: int
     name: str = ""
     detail: str = ""
+    literals: tuple[str, ...] = ()
     shape: str = ""
     info: StructInfo | None = None
     origin: IRNode | None = None

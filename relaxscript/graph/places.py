@@ -1,4 +1,4 @@
-"""Lines of the printed script for the items of a picture, and the places in the file of the user."""
+"""The lines of the printed script for the items of a picture, and their places in files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from relaxscript.ir.relax import Function
 from relaxscript.script.printer.module import Printer
 
 from .picture import DrawnNode, Picture
-from .wording import fit
+from .wording import LONGEST_DETAIL, fit
 
 __all__ = ["print_program", "say_lines"]
 
 # Keywords that say the StructInfo of the result, which is beside the wire anyway.
 _SAID_ELSEWHERE = frozenset({"out_sinfo", "sinfo_args", "out_ty"})
-_LONGEST_SCRIPT, _LONGEST_DETAIL = 600, 40
+_LONGEST_SCRIPT = 600
 
 
 def print_program(root: Any, filename: str = "<script>") -> Printer | None:
@@ -25,7 +25,7 @@ def print_program(root: Any, filename: str = "<script>") -> Printer | None:
     printer = Printer(filename)
     try:
         printer.print(root)
-        printer.places  # noqa: B018  # found now, where what goes wrong is caught
+        _ = printer.places  # made here, where it is caught what goes wrong
     except (DiagnosticError, UnplacedError, InternalError, RecursionError):
         return None
     return printer
@@ -56,30 +56,33 @@ def say_lines(picture: Picture, function: Function, printer: Printer | None) -> 
             is_long = item.kind == "merge"  # the whole of an `if` is no place
             item.end_line = span.line if is_long else span.end_line
         if isinstance(item, DrawnNode) and item.kind in ("operator", "kernel", "packed"):
-            item.detail = _with_keywords(item.detail, item.script)
+            item.detail = _with_keywords(item)
 
 
 def _text(span: Span) -> str:
     """The text at a span; of one of many lines, the first."""
     lines = span.text.split("\n")
-    text = lines[0] if lines[0].startswith(("if ", "with ", "def ")) else " ".join(
-        line.strip() for line in lines
+    text = (
+        lines[0]
+        if lines[0].startswith(("if ", "with ", "def "))
+        else " ".join(line.strip() for line in lines)
     )
     return text if len(text) <= _LONGEST_SCRIPT else f"{text[:_LONGEST_SCRIPT]}\u2026"
 
 
-def _with_keywords(detail: str, script: str) -> str:
-    """The attributes as the script says them, after what is said already: `axis=1`."""
+def _with_keywords(node: DrawnNode) -> str:
+    """The operands without a box, and the attributes as the script says them: `axis=1`."""
     try:
-        body: Sequence[ast.stmt] = ast.parse(script).body
+        body: Sequence[ast.stmt] = ast.parse(node.script).body
     except (SyntaxError, ValueError, RecursionError):
-        return detail  # a shortened text
+        return node.detail  # a shortened text
     value = getattr(body[0], "value", None) if body else None
     if not isinstance(value, ast.Call):
-        return detail
-    said = [
-        f"{keyword.arg}={ast.unparse(keyword.value)}"
+        return node.detail
+    words = {
+        keyword.arg: ast.unparse(keyword.value)
         for keyword in value.keywords
-        if keyword.arg not in (None, *_SAID_ELSEWHERE)
-    ]
-    return fit(", ".join([detail, *said] if detail else said), _LONGEST_DETAIL)
+        if keyword.arg is not None and keyword.arg not in _SAID_ELSEWHERE
+    }
+    before = [text for text in node.literals if text not in words.values()]
+    return fit(", ".join([*before, *(f"{k}={v}" for k, v in words.items())]), LONGEST_DETAIL)

@@ -1,8 +1,8 @@
 """Order and coordinates of the vertices of a cluster, after Sugiyama's method.
 
 Vertices of a rank are ordered by the middle of their neighbours, rank by rank, down and up. Then
-each is moved as near as it can come to where it would like to be, which is one isotonic regression
-for a rank: the places nearest to those wished for, of which none is less than the one before.
+each is moved as near as it can come to where its wires pull it. That is an isotonic regression for
+a rank: the places nearest to those wished for, of which none is less than the one before.
 Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of Hierarchical System
 Structures", 1981.
 """
@@ -10,12 +10,13 @@ Structures", 1981.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from .level import Level, Vertex
+from .layers import Layers, Vertex
 
 __all__ = ["assign_x", "isotonic", "order_ranks"]
 
-# Sweeps of small and of large levels; the latter have more vertices than `LARGE`.
+# Sweeps of small and of large frames; the latter have more vertices than `LARGE`.
 SWEEPS, FEW_SWEEPS, LARGE = 12, 4, 3_000
 GAP, BEND_GAP = 22.0, 12.0
 
@@ -27,20 +28,20 @@ HELD = 1e6
 Neighbours = list[list[tuple[int, float, float]]]
 
 
-def order_ranks(level: Level) -> list[list[int]]:
+def order_ranks(layers: Layers) -> list[list[int]]:
     """The vertices of each rank from left to right, with few crossings."""
-    ranks = level.ranks()
-    position = [0.0] * len(level.vertices)
+    ranks = layers.ranks()
+    position = [0.0] * len(layers.vertices)
     _remember(ranks, position)
-    above: Neighbours = [[] for _ in level.vertices]
-    below: Neighbours = [[] for _ in level.vertices]
-    most = 1 + max((wire.place for wire in level.wires), default=0)
-    for wire in level.wires:
+    above: Neighbours = [[] for _ in layers.vertices]
+    below: Neighbours = [[] for _ in layers.vertices]
+    most = 1 + max((wire.place for wire in layers.wires), default=0)
+    for wire in layers.wires:
         shift = 0.5 * (wire.place / most - 0.5)  # operands stand in their order
         above[wire.target].append((wire.source, 0.0, 1.0))
         below[wire.source].append((wire.target, shift, 1.0))
     sweeps = FEW_SWEEPS if len(position) > LARGE else SWEEPS
-    best, fewest = [list(rank) for rank in ranks], _crossings(level, ranks, position)
+    best, fewest = [list(rank) for rank in ranks], _crossings(layers, ranks, position)
     for sweep in range(sweeps):
         down = sweep % 2 == 1
         for rank in ranks if down else reversed(ranks):
@@ -48,7 +49,7 @@ def order_ranks(level: Level) -> list[list[int]]:
             rank.sort(key=lambda v: _middle(around[v], position, v))
             for place, vertex in enumerate(rank):
                 position[vertex] = place
-        count = _crossings(level, ranks, position)
+        count = _crossings(layers, ranks, position)
         if count < fewest or sweep == 0:
             best, fewest = [list(rank) for rank in ranks], count
     return best
@@ -66,11 +67,11 @@ def _middle(around: list[tuple[int, float, float]], position: list[float], own: 
     return sum(position[v] + shift for v, shift, _ in around) / len(around)
 
 
-def _crossings(level: Level, ranks: Sequence[Sequence[int]], position: list[float]) -> int:
+def _crossings(layers: Layers, ranks: Sequence[Sequence[int]], position: list[float]) -> int:
     """The number of pairs of wires that cross."""
     by_rank: list[list[tuple[float, float]]] = [[] for _ in ranks]
-    for wire in level.wires:
-        rank = level.vertices[wire.source].rank
+    for wire in layers.wires:
+        rank = layers.vertices[wire.source].rank
         by_rank[rank].append((position[wire.source], position[wire.target]))
     return sum(_inversions([end for _, end in sorted(wires)]) for wires in by_rank)
 
@@ -92,11 +93,11 @@ def _inversions(values: list[float]) -> int:
     return count
 
 
-def assign_x(level: Level, ranks: Sequence[Sequence[int]]) -> None:
+def assign_x(layers: Layers, ranks: Sequence[Sequence[int]]) -> None:
     """Give each vertex its x: few bends, straight main wires, nothing too near."""
-    vertices = level.vertices
-    above, below = _pulls(level)
-    gaps = [[_apart(vertices[a], vertices[b]) for a, b in zip(rank, rank[1:])] for rank in ranks]
+    vertices = layers.vertices
+    above, below = _pulls(layers)
+    gaps = [[_apart(vertices[a], vertices[b]) for a, b in pairwise(rank)] for rank in ranks]
     for rank, apart in zip(ranks, gaps):
         at = -sum(apart) / 2
         for vertex, gap in zip(rank, [*apart, 0.0]):
@@ -110,19 +111,17 @@ def assign_x(level: Level, ranks: Sequence[Sequence[int]]) -> None:
             _settle(vertices, ranks[index], gaps[index], above if down else below)
     for index in range(len(ranks)):
         _straighten(vertices, ranks[index], gaps[index], above)
-    held: Neighbours = [
-        [(v, 0.0, HELD)] if around else below[v] for v, around in enumerate(above)
-    ]
+    held: Neighbours = [[(v, 0.0, HELD)] if around else below[v] for v, around in enumerate(above)]
     for rank, apart in zip(ranks, gaps):
         _settle(vertices, rank, apart, held)
 
 
-def _pulls(level: Level) -> tuple[Neighbours, Neighbours]:
+def _pulls(layers: Layers) -> tuple[Neighbours, Neighbours]:
     """For each vertex its neighbours above and below: which, at what distance, how strongly."""
-    above: Neighbours = [[] for _ in level.vertices]
-    below: Neighbours = [[] for _ in level.vertices]
-    for wire in level.wires:
-        source, target = level.vertices[wire.source], level.vertices[wire.target]
+    above: Neighbours = [[] for _ in layers.vertices]
+    below: Neighbours = [[] for _ in layers.vertices]
+    for wire in layers.wires:
+        source, target = layers.vertices[wire.source], layers.vertices[wire.target]
         shift = wire.start - wire.end
         if source.kind == target.kind == "bend":
             pull = STRAIGHT

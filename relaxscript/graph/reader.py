@@ -7,6 +7,7 @@ the picture of a program because something about it is not understood.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.ir.node import Node as IRNode
@@ -26,21 +27,20 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
     Var,
-    VarBinding,
 )
 from relaxscript.ir.struct_info import StructInfo
 
 from .picture import Cluster, ClusterKind, DrawnEdge, DrawnNode, NodeKind, Picture
-from .wording import fit, info_in_brief, literal, operator_name
+from .wording import LONGEST_DETAIL, LONGEST_SHAPE, fit, info_in_brief, literal, operator_name
 
 __all__ = ["read_function"]
 
-# As much of the operands that have no box of their own is said in one.
-_LONGEST_DETAIL = 40
+# The sources of each operand, and what is said of those without any.
+_Operands: TypeAlias = "tuple[list[tuple[int, ...]], tuple[str, ...]]"
 
 
 def read_function(function: Function, name: str) -> Picture:
-    """The picture of a function; raises `DiagnosticError` (RX0104) where it is nested too deeply."""
+    """The picture of a function; `DiagnosticError` (RX0104) where it is nested too deeply."""
     reader = _Reader(name)
     try:
         reader.function(function, None, name)
@@ -67,7 +67,7 @@ class _Reader:
         name = "" if var is None else var.name_hint
         made = DrawnNode(
             self.picture.next_key(), kind, fit(title), cluster, fit(name),
-            shape=fit(info_in_brief(info), 34), info=info, origin=expr,
+            shape=fit(info_in_brief(info), LONGEST_SHAPE), info=info, origin=expr,
         )  # fmt: skip
         return self.picture.add(made)
 
@@ -94,11 +94,9 @@ class _Reader:
         """The box at the end of a function or branch."""
         found = self.value(body, cluster)
         key = self.node(kind, title, cluster, origin, None)
-        made = self.picture.items[key]
-        made.origin = body.body if isinstance(body, SeqExpr) else body
-        assert isinstance(made, DrawnNode)
-        made.info, made.shape, said = None, "", None if found else literal(_last(body))
-        made.detail = fit(said or ("()" if not found else ""), _LONGEST_DETAIL)
+        made, last = self.picture.node(key), _last(body)
+        made.origin, made.info, made.shape = last, None, ""
+        made.detail = "" if found else fit(literal(last) or "()", LONGEST_DETAIL)
         self.edges(found, key)
         return key
 
@@ -116,8 +114,9 @@ class _Reader:
         first = self.picture.next_key()
         match binding:
             case MatchCast():
+                operands = self.operands([value], cluster)
                 key = self.node("match_cast", "match_cast", cluster, value, var)
-                self.operands([value], key, cluster)
+                self.put_in(operands, key)
                 self.sources[var] = (key,)
             case _ if isinstance(value, Function):
                 self.sources[var] = (first,)
@@ -146,52 +145,35 @@ class _Reader:
                 return tuple(key for field in fields for key in self.value(field, cluster))
         if var is None and not isinstance(expr, Constant) and literal(expr) is not None:
             return ()
-        kind, title, operands = self.described(expr)
+        kind, title, inside = _described(expr)
+        if kind == "function" and title == self.picture.name:
+            title = f"{fit(title, 20)} (recursion)"
+        callee: tuple[int, ...] = ()
+        if kind == "closure" and isinstance(expr, Call):
+            callee = self.value(expr.op, cluster)
+        operands = self.operands(inside, cluster)
         key = self.node(kind, title, cluster, expr, var)
-        if isinstance(expr, Call) and not isinstance(expr.op, (Op, GlobalVar, ExternFunc)):
-            self.edges(self.value(expr.op, cluster), key)
-        self.operands(operands, key, cluster)
+        self.edges(callee, key)
+        self.put_in(operands, key)
         return (key,)
 
-    def described(self, expr: Expr) -> tuple[NodeKind, str, Sequence[Expr]]:
-        """The kind and title of a box, and what is put into it."""
-        match expr:
-            case Call(op=Op(), args=(GlobalVar(name_hint=name), *others)):
-                return "kernel", name, others
-            case Call(op=Op(), args=(ExternFunc(global_symbol=name), *others)):
-                return "packed", name, others
-            case Call(op=Op() as op, args=args):
-                return "operator", operator_name(op), args
-            case Call(op=GlobalVar(name_hint=name), args=args):
-                said = " (recursion)" if name == self.picture.name else ""
-                return "function", f"{fit(name, 20)}{said}", args
-            case Call(op=ExternFunc(global_symbol=name), args=args):
-                return "packed", name, args
-            case Call(op=op, args=args):
-                return "closure", getattr(op, "name_hint", "call"), args
-            case TupleGetItem(tuple_value=value, index=index):
-                return "field", f"[{index}]", [value]
-            case Tuple(fields=fields):
-                return "tuple", "tuple" if fields else "()", fields
-            case Constant():
-                return "constant", "constant", []
-            case Var():
-                return "name", "=", [expr]
-        said = literal(expr)
-        return ("constant", said, []) if said is not None else ("operator", type(expr).__name__, [])
-
-    def operands(self, operands: Sequence[Expr], key: int, cluster: int) -> None:
-        """Edges from operands, and in words those that are no values of their own."""
+    def operands(self, operands: Sequence[Expr], cluster: int) -> _Operands:
+        """The sources of operands, and in words those that are no values of their own."""
+        sources: list[tuple[int, ...]] = []
         said: list[str] = []
-        for place, operand in enumerate(_flat(operands)):
+        for operand in _flat(operands):
             text = literal(operand)
-            if text is None:
-                self.edges(self.value(operand, cluster), key, place)
-            else:
-                said.append(text)
-        node = self.picture.items[key]
-        assert isinstance(node, DrawnNode)
-        node.detail = fit(", ".join(said), _LONGEST_DETAIL)
+            sources.append(self.value(operand, cluster) if text is None else ())
+            said += [text] if text is not None else []
+        return sources, tuple(said)
+
+    def put_in(self, operands: _Operands, key: int) -> None:
+        """Lead operands to the box that uses them."""
+        node = self.picture.node(key)
+        sources, node.literals = operands
+        node.detail = fit(", ".join(node.literals), LONGEST_DETAIL)
+        for place, found in enumerate(sources):
+            self.edges(found, key, place)
 
     def variable(self, var: Var) -> tuple[int, ...]:
         """The items of a variable; one that nothing binds is a box of its own."""
@@ -201,18 +183,19 @@ class _Reader:
 
     def choice(self, expr: If, cluster: int, var: Var | None) -> int:
         """An `if`: what it asks, a cluster for each branch, and where they meet."""
+        operands = self.operands([expr.cond], cluster)
         asked = self.node("condition", "if", cluster, expr, None)
-        node = self.picture.items[asked]
-        assert isinstance(node, DrawnNode)
+        node = self.picture.node(asked)
         node.info, node.shape = None, ""
-        self.operands([expr.cond], asked, cluster)
+        self.put_in(operands, asked)
         ends = []
         for title, branch in (("then", expr.true_branch), ("else", expr.false_branch)):
             inner = self.cluster("branch", title, cluster, branch)
             self.picture.edges.append(DrawnEdge(asked, inner, control=True))
             found = self.value(branch, inner)
             if not any(inner in self.picture.around(key) for key in found):
-                name = getattr(_last(branch), "name_hint", literal(_last(branch)) or "()")
+                last = _last(branch)
+                name = last.name_hint if isinstance(last, Var) else literal(last) or "()"
                 passed = self.node("name", name, inner, branch, None)
                 self.edges(found, passed)
                 found = (passed,)
@@ -223,8 +206,41 @@ class _Reader:
         return merged
 
 
+def _described(expr: Expr) -> tuple[NodeKind, str, Sequence[Expr]]:
+    """The kind and title of a box, and what is put into it."""
+    match expr:
+        case Call(op=op, args=args):
+            return _called(op, args)
+        case TupleGetItem(tuple_value=value, index=index):
+            return "field", f"[{index}]", [value]
+        case Tuple(fields=fields):
+            return "tuple", "tuple" if fields else "()", fields
+        case Constant():
+            return "constant", literal(expr) or "constant", []
+        case Var():
+            return "name", "=", [expr]
+    said = literal(expr)
+    return ("constant", said, []) if said is not None else ("operator", type(expr).__name__, [])
+
+
+def _called(op: Expr, args: Sequence[Expr]) -> tuple[NodeKind, str, Sequence[Expr]]:
+    """The same of a call; an operator that calls a function goes by its name."""
+    match op, args:
+        case Op(), (GlobalVar(name_hint=name), *others):
+            return "kernel", name, others
+        case Op(), (ExternFunc(global_symbol=name), *others):
+            return "packed", name, others
+        case Op(), _:
+            return "operator", operator_name(op), args
+        case GlobalVar(name_hint=name), _:
+            return "function", name, args
+        case ExternFunc(global_symbol=name), _:
+            return "packed", name, args
+    return "closure", op.name_hint if isinstance(op, Var) else "call", args
+
+
 def _known(expr: Expr) -> StructInfo | None:
-    """What is known of an expression already; nothing is derived for a picture."""
+    """The StructInfo of an expression that is known already; nothing is derived for a picture."""
     if isinstance(expr, Constant):
         return expr.struct_info
     return expr.known_info if not isinstance(expr, Var) else expr.struct_info

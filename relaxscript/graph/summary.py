@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from .picture import Cluster, DrawnEdge, DrawnNode, Item, NodeKind, Picture
 from .repeats import repetitions
-from .wording import fit
+from .wording import LONGEST_DETAIL, fit
 
 __all__ = ["summarise"]
 
@@ -65,7 +65,7 @@ def _fold_repetitions(picture: Picture, cluster: Cluster) -> None:
 
 
 def _looks(picture: Picture, key: int) -> Hashable:
-    """What two items have in common that look the same."""
+    """A value that is equal for two items that look the same."""
     item = picture.items[key]
     if isinstance(item, DrawnNode):
         title = "" if item.kind == "field" else item.title
@@ -91,11 +91,11 @@ def _fold_layers(picture: Picture, cluster: Cluster, layers: Sequence[Sequence[i
         cluster.members.remove(key)
         picture.items[key].cluster = frame.key
         frame.members.append(key)
-    _merge(picture, same, {*shown})
     users = picture.users()
-    for key in [k for k in cluster.members if picture.is_leaf(k) and k in users]:
-        if all(frame.key in picture.around(user) for user in users[key]):
-            picture.move(key, frame.key)
+    own = [k for k in cluster.members if picture.is_leaf(k) and {*users.get(k, [-1])} <= {*shown}]
+    _merge(picture, same, {*shown})
+    for key in own:
+        picture.move(key, frame.key)
 
 
 def _merge(picture: Picture, same: dict[int, int], shown: set[int]) -> None:
@@ -109,7 +109,7 @@ def _merge(picture: Picture, same: dict[int, int], shown: set[int]) -> None:
     }
     fed = {edge.target for edge in kept}
     for edge in picture.edges:
-        if edge in kept or edge.source in same and edge.target in same:
+        if edge in kept or (edge.source in same and edge.target in same):
             continue
         source, target = same.get(edge.source, edge.source), same.get(edge.target, edge.target)
         comes = edge.target in same
@@ -134,7 +134,7 @@ def _remove(picture: Picture, keys: set[int]) -> None:
         del picture.items[key]
     for home in homes:
         if home in picture.items:
-            cluster = picture.cluster(home)  # type: ignore[arg-type]
+            cluster = picture.cluster(home)
             cluster.members = [key for key in cluster.members if key not in keys]
 
 
@@ -201,12 +201,12 @@ def _say_result(box: DrawnNode, result: Item) -> None:
 
 
 def _most(nodes: Sequence[DrawnNode]) -> str:
-    """What there is most of: `matmul × 12, add × 9`."""
-    silent = ("field", "name", "merge", "condition", "parameter", "constant")
+    """The most frequent titles: `matmul × 12, add × 9`."""
+    silent = ("field", "name", "merge", "condition", "parameter", "constant", "group")
     counts = Counter(node.title for node in nodes if node.kind not in silent)
     top = counts.most_common(3)
     said = [f"{title} \u00d7 {count}" if count > 1 else title for title, count in top]
-    return fit(", ".join([*said, "\u2026"] if len(counts) > 3 else said), 40)
+    return fit(", ".join([*said, "\u2026"] if len(counts) > 3 else said), LONGEST_DETAIL)
 
 
 def _bindings(picture: Picture, keys: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""The few words that a picture has room for: values in brief, long texts with their ends cut off."""
+"""The few words that a picture has room for: values in brief, long texts cut off."""
 
 from __future__ import annotations
 
@@ -26,9 +26,19 @@ from relaxscript.ir.struct_info import (
     TupleStructInfo,
 )
 
-__all__ = ["columns", "dimension", "fit", "info_in_brief", "literal", "operator_name"]
+__all__ = [
+    "LONGEST_DETAIL",
+    "LONGEST_SHAPE",
+    "columns",
+    "dimension",
+    "fit",
+    "info_in_brief",
+    "literal",
+    "operator_name",
+]
 
-LONGEST_TITLE, LONGEST_SHAPE = 32, 34
+# Columns that there are for a title, for what is below it, and for a shape.
+LONGEST_TITLE, LONGEST_DETAIL, LONGEST_SHAPE = 32, 40, 34
 # Fields of a tuple that are said; the others are counted.
 MOST_FIELDS = 3
 
@@ -68,7 +78,7 @@ def dimension(value: prim.PrimExpr) -> str:
 
 
 def info_in_brief(info: StructInfo | None) -> str:
-    """What is known of a value: `(n, 64) float32`."""
+    """A few words for what is known of a value: `(n, 64) float32`."""
     match info:
         case TensorStructInfo(dims=dims, dtype=dtype, ndim=ndim):
             known = "" if dtype.is_void else f" {dtype}"

@@ -22,7 +22,7 @@ class Drawing(Protocol):
 
     @property
     def remark(self) -> str:
-        """What a summary leaves out, and how all is shown."""
+        """The words for what a summary leaves out, and how all is shown; else empty."""
 
     def to_svg(self) -> str:
         """One element of SVG that loads nothing."""
@@ -30,7 +30,9 @@ class Drawing(Protocol):
     def to_dot(self) -> str:
         """The graph as text for Graphviz."""
 
-    def view(self, path: str | os.PathLike[str] | None = None, *, open_browser: bool = False) -> str:
+    def view(
+        self, path: str | os.PathLike[str] | None = None, *, open_browser: bool = False
+    ) -> str:
         """Write a page with the script, the graph and the diagnostics; give its path."""
 
 

@@ -8,10 +8,11 @@ reference stands above its end instead, and says which value comes there.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-__all__ = ["LONGEST_WIRE", "Level", "Vertex", "Wire", "layered"]
+__all__ = ["LONGEST_WIRE", "Layers", "Vertex", "Wire", "layered"]
 
 # Ranks that a wire may pass. It bounds the bends of a function in which all values live long.
 LONGEST_WIRE = 16
@@ -19,7 +20,7 @@ LONGEST_WIRE = 16
 
 @dataclass
 class Vertex:
-    """Something on a rank: an item, a bend, a reference, or a port on the frame's upper or lower edge.
+    """Something on a rank: an item, a bend, a reference, or a port on an edge of the frame.
 
     It reaches from `x - left` to `x + right`, and `height` down from `y`. `value` is the key of the
     item whose value goes through it, for an item its own key. A leaf computes nothing.
@@ -56,7 +57,7 @@ class Wire:
 
 
 @dataclass
-class Level:
+class Layers:
     """The vertices of a cluster and the wires between them."""
 
     vertices: list[Vertex] = field(default_factory=list)
@@ -77,31 +78,32 @@ class Level:
         return found
 
 
-def layered(level: Level) -> None:
+def layered(layers: Layers) -> None:
     """Give each vertex its rank, and each wire that passes ranks its bends or a reference."""
-    _rank(level)
-    _choose_main(level)
-    _cut(level)
-    _bend(level)
+    _rank(layers)
+    _choose_main(layers)
+    _cut(layers)
+    _bend(layers)
 
 
-def _rank(level: Level) -> None:
+def _rank(layers: Layers) -> None:
     """As high as what it uses admits; what uses nothing stands right above what uses it."""
-    vertices = level.vertices
+    vertices = layers.vertices
     above: dict[int, list[int]] = defaultdict(list)
     below: dict[int, list[int]] = defaultdict(list)
-    for wire in level.wires:
+    for wire in layers.wires:
         above[wire.target].append(wire.source)
         below[wire.source].append(wire.target)
     top = int(any(vertex.kind == "entry" for vertex in vertices))
-    # What is added later uses what was added before, entries aside; exits come last.
-    for index in _in_order(level):
+    order = _in_order(layers, above)
+    for index in order:
         vertex = vertices[index]
         least = 0 if vertex.kind == "entry" else top
-        vertex.rank = max([vertices[i].rank + 1 for i in above[index]], default=least)
-    for index in reversed(_in_order(level)):
+        uses = above.get(index, ())
+        vertex.rank = max([vertices[i].rank + 1 for i in uses], default=least)
+    for index in reversed(order):
         vertex = vertices[index]
-        sinks = vertex.is_leaf or not above[index]
+        sinks = vertex.is_leaf or index not in above
         if sinks and below[index] and vertex.kind == "item":
             vertex.rank = max(top, min(vertices[i].rank for i in below[index]) - 1)
     last = max((v.rank for v in vertices if v.kind != "exit"), default=0)
@@ -110,59 +112,65 @@ def _rank(level: Level) -> None:
             vertex.rank = last + 1
 
 
-def _in_order(level: Level) -> list[int]:
+def _in_order(layers: Layers, above: Mapping[int, list[int]]) -> list[int]:
+    """The vertices, each after those that it uses: what uses nothing may stand anywhere."""
     order = {"entry": 0, "item": 1, "exit": 2}
     return sorted(
-        range(len(level.vertices)),
-        key=lambda i: (order[level.vertices[i].kind], i),
+        range(len(layers.vertices)),
+        key=lambda i: (order[layers.vertices[i].kind], i in above, i),
     )
 
 
-def _choose_main(level: Level) -> None:
+def _choose_main(layers: Layers) -> None:
     """The main wire into a vertex: not from a leaf, short, of an early operand."""
     into: dict[int, list[Wire]] = defaultdict(list)
-    for wire in level.wires:
+    for wire in layers.wires:
         into[wire.target].append(wire)
-    vertices = level.vertices
+    vertices = layers.vertices
     for wires in into.values():
         best = min(
             wires,
-            key=lambda w: (vertices[w.source].is_leaf, w.control, -vertices[w.source].rank, w.place),
+            key=lambda w: (
+                vertices[w.source].is_leaf,
+                w.control,
+                -vertices[w.source].rank,
+                w.place,
+            ),
         )
         best.main = True
 
 
-def _cut(level: Level) -> None:
+def _cut(layers: Layers) -> None:
     """References in the place of wires that are too long, shared by ends that are near."""
     by_source: dict[int, list[Wire]] = defaultdict(list)
-    for wire in level.wires:
+    for wire in layers.wires:
         by_source[wire.source].append(wire)
     for source, wires in by_source.items():
-        reached = level.vertices[source].rank
+        reached = layers.vertices[source].rank
         near = source
-        for wire in sorted(wires, key=lambda w: level.vertices[w.target].rank):
-            rank = level.vertices[wire.target].rank
+        for wire in sorted(wires, key=lambda w: layers.vertices[w.target].rank):
+            rank = layers.vertices[wire.target].rank
             if rank - reached > LONGEST_WIRE:
                 reached = rank - 1
-                near = level.add(Vertex("reference", wire.value, is_leaf=True, rank=reached))
+                near = layers.add(Vertex("reference", wire.value, is_leaf=True, rank=reached))
             if near != source:
                 wire.source, wire.start, wire.main = near, 0.0, False
 
 
-def _bend(level: Level) -> None:
+def _bend(layers: Layers) -> None:
     """Bends where wires pass ranks; those of one value that leave a vertex share them."""
-    vertices = level.vertices
+    vertices = layers.vertices
     bends: dict[tuple[int, int, int], int] = {}
     found: list[Wire] = []
-    for wire in level.wires:
+    for wire in layers.wires:
         at, start = wire.source, wire.start
         for rank in range(vertices[at].rank + 1, vertices[wire.target].rank):
             key = (wire.source, wire.value, rank)
             if key not in bends:
-                bends[key] = level.add(Vertex("bend", wire.value, rank=rank))
+                bends[key] = layers.add(Vertex("bend", wire.value, rank=rank))
                 trunk = Wire(wire.value, at, bends[key], start=start, main=True)
                 trunk.control = wire.control
                 found.append(trunk)
             at, start = bends[key], 0.0
         found.append(replace(wire, source=at, start=start))
-    level.wires = found
+    layers.wires = found

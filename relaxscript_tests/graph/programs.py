@@ -1,0 +1,48 @@
+"""Programs that the tests of pictures draw, and names that no picture may take for markup."""
+
+from __future__ import annotations
+
+from relaxscript.ir import IRModule
+from relaxscript.ir.relax import Function, Var
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.script import from_source
+
+__all__ = ["HOSTILE", "chain", "module", "named"]
+
+HEADER = "from relaxscript.script import ir as I, relax as R, tir as T\n"
+
+# What ends an element, an attribute, a comment, a string of DOT or of a script, or is not there.
+HOSTILE = (
+    "<script>alert(1)</script>", "</title></svg><img src=x onerror=alert(1)>", '" onload="alert(1)',
+    "' onclick='alert(1)", "</style><script>", "]]><!--", "--></pre>", "&lt;b&gt; &amp; &#60;",
+    '"];}digraph{', "\\", 'a\\"b', "\\N\\G\\l", "{a|b}", "<b>", "line\nbreak", "tab\tstop",
+    "\x00\x1b[31m", "\u202eevil", "\ud800", "\ufffe\uffff", "\U0001f600", "${x} {{y}} %s",
+    "javascript:alert(1)", "", " ",
+)  # fmt: skip
+
+
+def module(body: str) -> IRModule:
+    """The module `M` with these members, indented by four spaces."""
+    found: IRModule = from_source(f"{HEADER}\n@I.ir_module\nclass M:\n{body}\n")
+    return found
+
+
+def chain(length: int, *, mixed: bool = False) -> IRModule:
+    """A function of so many bindings in a row; `mixed` ones never repeat themselves in order."""
+    lines, last = [], "x"
+    for i in range(length):
+        again = i * i % 7 < 3 if mixed else i % 2 == 0
+        call = f"R.add({last}, x)" if again else f"R.nn.relu({last})"
+        lines.append(f"            v{i} = {call}")
+        last = f"v{i}"
+    body = "\n".join(lines)
+    return module(
+        '    @R.function\n    def main(x: R.Tensor((4, 8), "float32")):\n'
+        f"        with R.dataflow():\n{body}\n            R.output({last})\n        return {last}"
+    )
+
+
+def named(name: str) -> Function:
+    """A function whose parameter and symbol have a name that somebody chose."""
+    var = Var(name, TensorStructInfo((2, 3), "float32"))
+    return Function((var,), var).with_attr("global_symbol", name)
