@@ -18,7 +18,7 @@ from relaxscript_tests.architecture import ROOT
 from relaxscript_tests.script import stub
 
 TYPED = ROOT / "relaxscript_tests" / "script" / "typed"
-CLEAN = {name: str(TYPED / f"{name}.py") for name in ("annotated", "prim_funcs")}
+CLEAN = {name: str(TYPED / f"{name}.py") for name in ("annotated", "prim_funcs", "passes")}
 UNCLEAN = str(TYPED / "unclean.py")
 NAMESPACES = {
     "I": I, "R": R, "T": T, "R.nn": R.nn, "R.inspect": R.inspect, "T.axis": T.axis,

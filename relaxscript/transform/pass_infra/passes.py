@@ -25,7 +25,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, cast, overload
 
 from relaxscript.errors import Diagnostic, DiagnosticError, Span, did_you_mean, nearest
 from relaxscript.errors.exceptions import is_user_error
@@ -418,7 +418,34 @@ def _summary(step: Pass) -> str:
 # -- passes from functions -------------------------------------------------------------------------
 
 
-@checks_arguments("pass_func")
+class _PassDecorator(Protocol):
+    """The type of the decorators below, which checkers would take for untyped ones otherwise."""
+
+    @overload
+    def __call__(
+        self,
+        pass_func: None = None,
+        opt_level: int | None = None,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ) -> Callable[[Callable[..., Any]], Any]: ...
+    @overload
+    def __call__(
+        self,
+        pass_func: Callable[..., Any],
+        opt_level: int | None = None,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ) -> Any: ...
+
+
+def _pass_decorator(function: Callable[..., Any]) -> _PassDecorator:
+    return cast(_PassDecorator, checks_arguments("pass_func")(function))
+
+
+@_pass_decorator
 def module_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -434,7 +461,7 @@ def module_pass(
     return _decorate(ModulePass, "transform_module", pass_func, info)
 
 
-@checks_arguments("pass_func")
+@_pass_decorator
 def function_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -447,7 +474,7 @@ def function_pass(
     return _decorate(FunctionPass, "transform_function", pass_func, info)
 
 
-@checks_arguments("pass_func")
+@_pass_decorator
 def dataflowblock_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
@@ -460,7 +487,7 @@ def dataflowblock_pass(
     return _decorate(DataflowBlockPass, "transform_dataflowblock", pass_func, info)
 
 
-@checks_arguments("pass_func")
+@_pass_decorator
 def prim_func_pass(
     pass_func: Callable[..., Any] | None = None,
     opt_level: int | None = None,
