@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["keep_lines", "live_cell", "live_shell"]
+__all__ = ["keep_lines", "line_name", "live_cell", "live_shell"]
 
 # A cell of which only its number is known, because a magic ran what is in it.
 _NUMBERED = re.compile(r"<(In\[\d+\])>")
@@ -35,6 +35,12 @@ def live_cell(filename: str) -> str | None:
         return None
     found = described(filename)
     return None if found is None else " ".join(found)
+
+
+def line_name(filename: str, line: int) -> str:
+    """A line in words: `model.py:5`, or `Cell In[8], line 5` in a notebook."""
+    cell = live_cell(filename)
+    return f"{filename}:{line}" if cell is None else f"{cell}, line {line}"
 
 
 def keep_lines(cell: str, lines: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from relaxscript.errors import Span, VMError
+from relaxscript.errors.notebook import line_name
 
 from .builtins import BUILTINS
 from .bytecode import Call
@@ -84,4 +85,4 @@ def add_call_notes(
 
 
 def _at(span: Span | None) -> str:
-    return f" at {span.filename}:{span.line}" if span is not None else ""
+    return f" at {line_name(span.filename, span.line)}" if span is not None else ""

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 
-from relaxscript.errors import InternalError, VMError
+from relaxscript.errors import InternalError, Source, VMError
 from relaxscript.runtime import (
     register_func,
 )
@@ -113,6 +113,18 @@ class TestErrors:
             "called from `outer` at program.py:7",
             "called from `outermost`",
         )
+
+    def test_a_caller_in_a_cell_is_named_with_the_number_of_the_cell(self):
+        register_func("test.broken", lambda x: 1 / 0)
+
+        def outer(ib):
+            with ib.function("outer", 1):
+                cell = Source("<In[2]>", "a\nb").between(2, 3)
+                ib.emit_call("main", [ib.r(0)], ib.r(1), span=cell)
+                ib.emit_ret(ib.r(1))
+
+        with pytest.raises(VMError, match="called from `outer` at Cell In\\[2\\], line 2"):
+            machine(calling("test.broken"), outer).outer(1)
 
     def test_an_error_from_a_nested_run_keeps_its_place(self):
         register_func("test.broken", lambda x: 1 / 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relaxscript.errors import Span
+from relaxscript.errors.notebook import line_name
 from relaxscript.runtime.bytecode import (
     VM_STATE,
     VOID_ARG,
@@ -37,7 +38,8 @@ class Location:
         return self.span.line if self.span is not None else None
 
     def __str__(self) -> str:
-        place = f" at {self.span.filename}:{self.span.line}" if self.span is not None else ""
+        span = self.span
+        place = f" at {line_name(span.filename, span.line)}" if span is not None else ""
         return f"`{self.function}`{place}: {self.text}"
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from relaxscript.errors import Span, VMError
 from relaxscript.errors.markup import box, escape, hint_of, page, table
+from relaxscript.errors.notebook import live_cell
 from relaxscript.runtime.values import kind_of
 
 from .units import bytes_text, rate_text, seconds_text, table_text
@@ -262,7 +263,10 @@ def lines_of(spans: Sequence[Span]) -> str:
         by_file.setdefault(span.filename, set()).update(range(span.line, span.end_line + 1))
     if len(by_file) == 1:
         return _ranges(*by_file.values())
-    return "; ".join(f"{PurePath(name).name}:{_ranges(found)}" for name, found in by_file.items())
+    return "; ".join(
+        f"{live_cell(name) or PurePath(name).name}:{_ranges(found)}"
+        for name, found in by_file.items()
+    )
 
 
 def _ranges(lines: set[int]) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from relaxscript.errors import VMError
 from relaxscript.errors.markup import box, page, table
+from relaxscript.errors.notebook import live_cell
 
 from .line_picture import line_picture
 from .units import rate_text, table_text
@@ -211,7 +212,7 @@ def lines_text(places: Iterable[SourcePlace]) -> str:
 
 def _line_name(place: SourcePlace) -> str:
     cell = "" if place.cell is None else f"[{place.cell}]"
-    return f"{PurePath(place.file).name}{cell}:{place.line}"
+    return f"{live_cell(place.file) or PurePath(place.file).name}{cell}:{place.line}"
 
 
 def _places(found: Any) -> tuple[SourcePlace, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relaxscript.errors import Source
 from relaxscript.runtime import ExecBuilder
 from relaxscript.runtime.debug.debug_info import (
     Location,
@@ -50,6 +51,11 @@ def test_a_call_that_makes_a_variable_names_it(program):
     main = program.functions[program.function_index["main"]]
     texts = [location(program, main, pc).text for pc in range(2, 7)]
     assert texts == ["a = test.f(x)", "if a else goto 6", "b = test.f(a)", "goto 6", "return b"]
+
+
+def test_a_place_in_a_cell_is_told_with_the_number_of_the_cell():
+    span = Source("<In[2]>", "f(x)\n").between(0, 4)
+    assert str(Location("main", 0, "f(x)", span)) == "`main` at Cell In[2], line 1: f(x)"
 
 
 def test_places_of_variables_and_lines_are_found(program):

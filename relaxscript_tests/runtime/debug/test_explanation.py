@@ -76,3 +76,8 @@ def test_lines_of_several_files_are_told_with_their_names():
     other = Source("models/other.py", "a\nb\n").between(2, 3)
     assert lines_of([SOURCE.between(0, 1), other]) == "model.py:1; other.py:2"
     assert lines_of([]) == ""
+
+
+def test_lines_of_several_cells_are_told_with_their_numbers():
+    first, second = (Source(f"<In[{k}]>", "a\nb\n").between(0, 3) for k in (1, 2))
+    assert lines_of([first, second]) == "Cell In[1]:1-2; Cell In[2]:1-2"

@@ -73,6 +73,13 @@ def test_lines_of_several_sources_are_told_with_their_names():
     assert lines_text([PLACE, SourcePlace("n.ipynb", 2, 4)]) == "m.py:3, n.ipynb[4]:2"
 
 
+def test_lines_of_cells_are_told_with_their_numbers():
+    cell = SourcePlace("<In[2]>", 5)
+    assert lines_text([PLACE, cell]) == "Cell In[2]:5, m.py:3"
+    report = Report([], 1.0, None, (), [SourceLine(cell, "y = x", 1.0)])
+    assert "Cell In[2]:5" in report.svg()
+
+
 def test_a_trace_tells_the_lines_of_a_call():
     report = Report([], 1.0, None, [Event("a", 0.0, 1.0, 0, ("x",), (PLACE,))])
     (event,) = json.loads(report.chrome_trace())["traceEvents"]
