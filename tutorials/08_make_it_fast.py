@@ -138,11 +138,11 @@ print(f"relaxscript  {microseconds(lambda: model.main(x)):6.0f} us")
 # or by its arithmetic. (The first call measures that, for half a second.)
 
 # %% tags=["varies"]
-print(model.explain(n=128))
+model.explain(n=128)
 
 # %% [markdown]
 # Seven operators have become three kernels. Nearly all of the time should go into the two products,
-# and they are bound by arithmetic.
+# and they are bound by arithmetic. Elsewhere than in a notebook, `print` gives the same as text.
 #
 # ## 3. Fusion, seen
 #
@@ -199,7 +199,8 @@ trace = json.loads(model.profile("main", x).chrome_trace())["traceEvents"]
 print(sorted(event["name"] for event in trace))
 
 # %% [markdown]
-# And for a figure to quote, `time_evaluator` calls a function many times, as TVM's does:
+# And `time_evaluator` calls a function many times, as TVM's does, and tells how much the times
+# vary. What disturbs the computer only makes a call longer: the least is the one to compare.
 
 # %% tags=["varies"]
 print(model.time_evaluator("main", number=50, repeat=10)(x))
@@ -248,7 +249,9 @@ np.testing.assert_allclose(native.main(wide), mixed.main(wide), rtol=1e-5, atol=
 # %% tags=["varies"]
 print(f"native           {microseconds(lambda: native.main(wide)):6.1f} us")
 print(f"Python in there  {microseconds(lambda: mixed.main(wide)):6.1f} us")
-print(mixed.explain())
+
+# %% tags=["varies"]
+mixed.explain()
 
 # %% [markdown]
 # *by Python* is what to look for in the column `schedule`. *by numpy* there means that an operator
@@ -327,16 +330,16 @@ print(f"one, with an n   {timeit.timeit(one_for_all, number=1) * 1e3:6.0f} ms")
 
 # %% tags=["varies"]
 rows = [x[k : k + 1] for k in range(len(x))]
-print(f"128 calls  {microseconds(lambda: [model.main(row) for row in rows]):6.0f} us")
-print(f"one call   {microseconds(lambda: model.main(x)):6.0f} us")
-print(f"128 calls of numpy {microseconds(lambda: [block(r, **weights) for r in rows], 3):6.0f} us")
+print(f"128 calls           {microseconds(lambda: [model.main(row) for row in rows]):6.0f} us")
+print(f"one call            {microseconds(lambda: model.main(x)):6.0f} us")
+print(f"128 calls of numpy  {microseconds(lambda: [block(r, **weights) for r in rows], 3):6.0f} us")
 
 # %% [markdown]
 # ### Work that nobody needs
 #
 # `build` keeps what you wrote, even if nobody reads the result: a call may fail, and you may want
-# to know. So a value that was left in for debugging is computed. `explain` shows it, and the pass
-# `DeadCodeElimination` removes it.
+# to know. So a value that was left from some debugging is computed in each call. `explain` shows
+# it, and the pass `DeadCodeElimination` removes it.
 
 
 # %%
@@ -363,8 +366,8 @@ assert kernels(cleaned) == kernels(Switch)
 # %% [markdown]
 # ## 6. Beside other libraries
 #
-# The block once more, with what is installed here, each with one thread. A library that is not
-# there is left out.
+# The block once more, with what is installed here, each on one thread. You need none of these
+# libraries; those that are not there are passed over.
 
 
 # %%
@@ -487,7 +490,8 @@ relaxscript("cache", "info")
 # (`~/.cache/relaxscript`), unless `RELAXSCRIPT_CACHE` names another folder or is `off`.
 #
 # ## Exercises
-#
+
+# %% [markdown]
 # **1.** `R.nn.silu(h)` is `h * R.sigmoid(h)`. Write the switch that way. Does the program have more
 # kernels?
 #
@@ -511,7 +515,8 @@ relaxscript("cache", "info")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # **2.** Use `R.sinh` as the switch of a module. Find in what `explain` gives which operator is not
 # compiled. `explain(...).kernels` has a row for each, with `.name`, `.schedule` and `.kind`.
 #
@@ -533,7 +538,8 @@ relaxscript("cache", "info")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # **3.** Give `model.main` an array that is not contiguous in memory, `np.asfortranarray(x)`. The
 # result is the same. Is the time?
 #
@@ -547,7 +553,8 @@ relaxscript("cache", "info")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # ## Where to go on
 #
 # `09_inside` takes a function of four lines through all steps, down to the machine code. In

@@ -103,9 +103,7 @@ main = small["main"]
 [block] = main.body.blocks
 for binding in block.bindings:
     call = binding.value
-    print(
-        f"{type(binding).__name__} of {binding.var.name_hint}: {type(call).__name__} of {call.op}"
-    )
+    print(f"{binding.var.name_hint} is bound to a {type(call).__name__} of {call.op}")
     print("    operands:   ", *call.args)
     print("    StructInfo: ", binding.var.struct_info)
 
@@ -365,7 +363,8 @@ vm.step("main", x, b).break_at("agian")
 
 # %% [markdown]
 # ## Exercises
-#
+
+# %% [markdown]
 # **1.** The function ends in `* scale`. Write `/ scale` instead, without touching the text above.
 # After which pass is the division a loop, and what is the name of the kernel at the end?
 #
@@ -385,7 +384,8 @@ vm.step("main", x, b).break_at("agian")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # **2.** A mean over a row needs all of its elements, so it cannot simply share the loop of what
 # comes before it. Return `y - R.mean(y, axis=1, keepdims=True)`. Which kernels are there now?
 #
@@ -402,7 +402,8 @@ vm.step("main", x, b).break_at("agian")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # **3.** `rx.build(small, target="llvm -opt-level=0")` compiles what was written, without the passes
 # that optimise. Print its bytecode. Which operators does it call, and how often?
 #
@@ -418,7 +419,8 @@ vm.step("main", x, b).break_at("agian")
 # ```
 #
 # </details>
-#
+
+# %% [markdown]
 # ## Where to go on
 #
 # `06_passes` writes a pass of your own, `05_kernels` a schedule. `10_for_tvm_users` shows what of
