@@ -247,9 +247,21 @@ lines = scheduled[kernel].script().splitlines()
 print(*lines[3:30], sep="\n")
 
 # %% [markdown]
-# No array is left but those that come in and go out. The same text parses back, and can be run by
-# the reference evaluator, which knows nothing of LLVM. That is how a schedule is checked.
-#
+# No array is left but those that come in and go out. This is still a program that can be written
+# down, read back, and run without LLVM, by an evaluator of loops that is made to be plainly right.
+# That is how a schedule is checked.
+
+# %%
+x = np.linspace(-2, 2, 48, dtype="float32").reshape(3, 16)
+b = np.full(16, 0.5, "float32")
+expected = np.maximum(x + b, 0) * (x + b) * np.float32(3)
+
+again = from_source(scheduled.script(show_meta=True))
+assert rx.structural_equal(again, scheduled)
+by_reference = rx.build(again, target="reference")["main"]
+np.testing.assert_allclose(by_reference(x, b), expected, rtol=1e-6)
+
+# %% [markdown]
 # ## 6. LLVM
 #
 # From here it is a short way. Every statement is written as text of LLVM, which turns it into
@@ -308,10 +320,6 @@ print(executable.as_text())
 print(executable.as_python())
 
 # %%
-x = np.linspace(-2, 2, 48, dtype="float32").reshape(3, 16)
-b = np.full(16, 0.5, "float32")
-expected = np.maximum(x + b, 0) * (x + b) * np.float32(3)
-
 scope = {"executable": executable}
 exec(executable.as_python(), scope)
 np.testing.assert_allclose(scope["main"](x, b), expected, rtol=1e-6)
