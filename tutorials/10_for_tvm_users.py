@@ -208,7 +208,7 @@ port = runpy.run_path(str(script))
 # | a shape in a variable `s` | forgotten | kept: `R.ones(s, "float32")` is `R.Tensor(s)` |
 # | a profile | a machine with `profile=True` | every machine profiles |
 # | loops | `MetaSchedule`, `dlight` | `build` arranges them; nothing tunes |
-# | schedules of `te` | `te.create_schedule` | `te.create_prim_func`, then `tir.Schedule` |
+# | schedules of `te` | `te.create_schedule`, once | `te.create_prim_func`, then `tir.Schedule` |
 # | hardware | many devices | the processor, one core |
 #
 # The full list, with the reasons, is the page
