@@ -206,7 +206,7 @@ rx.diff(before["main"], after["main"])
 # %%
 _, legalized = step("LegalizeOps")
 print(sorted(var.name_hint for var in legalized.functions))
-print(legalized["relu"].script())
+legalized["relu"].show()
 
 # %% [markdown]
 # Each function is now three lines of loops around one store. The dimension is still `n`: this loop
@@ -229,7 +229,7 @@ rx.diff(before["main"], after["main"])
 # %%
 _, fused = step("FuseTIR")
 [kernel] = [var.name_hint for var in fused.functions if var.name_hint != "main"]
-print(fused[kernel].script())
+fused[kernel].show()
 
 # %% [markdown]
 # ## 5. Loops, arranged
