@@ -72,12 +72,17 @@ class Source:
         """The span of the whole text."""
         return Span(self, 1, 1, len(self.lines), len(self.lines[-1]) + 1)
 
-    def location(self, line: int, column: int) -> str:
-        """The place in words: `model.py:5:25`, or `Cell In[8], line 5` in a notebook."""
+    def location(self, line: int, column: int | None = None) -> str:
+        """The place in words: `model.py:5:25`, or `Cell In[8], line 5` in a notebook.
+
+        Without a column that of a whole line, `model.py:5`.
+        """
         if self._cell is not None:
             return f"{self._filename}: cell {self._cell}, line {line}"
         cell = live_cell(self._filename)
-        return f"{self._filename}:{line}:{column}" if cell is None else f"{cell}, line {line}"
+        if cell is not None:
+            return f"{cell}, line {line}"
+        return f"{self._filename}:{line}" + ("" if column is None else f":{column}")
 
     def line(self, number: int) -> str:
         """Line `number`, counted from 1; empty for a line that does not exist."""

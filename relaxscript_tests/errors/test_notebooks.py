@@ -119,6 +119,23 @@ def test_a_mistake_without_a_place_comes_with_the_cell_that_made_it(tmp_path):
     ]  # fmt: skip
 
 
+FAR_AWAY = """
+from relaxscript.script import tir as T
+
+@T.prim_func
+def pick(places: T.Buffer((1,), "int64"), y: T.Buffer((1,), "int64")):
+    y[0] = places[places[0]]
+
+rx.jit(pick).pick(np.array([7]), np.array([0]))
+"""
+
+
+@pytest.mark.slow
+def test_callers_of_what_fails_are_in_cells_that_have_numbers(tmp_path):
+    printed, _ = shown(FAR_AWAY, folder=tmp_path)
+    assert printed.splitlines()[-1] == "  = note: called from `pick` at Cell In[2], line 4"
+
+
 DOUBTFUL = """
 @R.function
 def f(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
