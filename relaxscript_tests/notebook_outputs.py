@@ -48,12 +48,18 @@ def tidied(outputs: Iterable[Any]) -> list[Output]:
 def differences(stored: Sequence[Any], found: Sequence[Any], tags: Iterable[str]) -> str:
     """How the outputs of this run differ from the stored ones, as a diff; empty where they agree.
 
-    Of pictures the type and size count, of errors the message, of HTML what one reads of it: the
-    rest depends on versions of libraries. Of cells that vary, kinds and numbers of lines count.
+    Of pictures the type and size count, of errors the message, of HTML what one reads of it, of
+    lines all but spaces at the end: the rest depends on versions of libraries. Of cells that vary,
+    kinds and numbers of lines count.
     """
     described = _shape if VARIES in tags else _text
     before, after = (
-        "\n".join(line for output in tidied(outputs) for line in described(output)).splitlines()
+        [
+            line.rstrip()
+            for output in tidied(outputs)
+            for part in described(output)
+            for line in part.split("\n")
+        ]
         for outputs in (stored, found)
     )
     diff = difflib.unified_diff(before, after, "stored", "found", n=2, lineterm="")

@@ -51,6 +51,11 @@ def test_texts_are_compared_to_the_letter():
     assert differences([stream("a\n")], [stream("a\n")], []) == ""
 
 
+def test_spaces_at_the_end_of_a_line_are_no_difference():
+    assert differences([stream("a\n    \nb\n")], [stream("a\n\nb  \n")], []) == ""
+    assert differences([stream("  a\n")], [stream("a\n")], []) != ""
+
+
 def test_an_output_that_is_missing_is_a_difference():
     assert "+[stdout]\n+a" in differences([], [stream("a\n")], [])
     assert "-[stdout]\n-a" in differences([stream("a\n")], [], [])
