@@ -6,11 +6,14 @@ import ast
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from relaxscript.builder import left_to_run_time
 from relaxscript.errors import Diagnostic, DiagnosticError, Label, Source, Span, quantity
 from relaxscript.errors.exceptions import is_user_error
+
+if TYPE_CHECKING:
+    from .observer import Observer
 
 __all__ = ["MOST_MISTAKES", "Reporter"]
 
@@ -61,6 +64,8 @@ class Reporter:
         self.warnings = 0
         # Before the first error; none is sought there again.
         self._harmless = 0
+        # Who keeps what expressions mean.
+        self.observer: Observer | None = None
         # The definition or statement that is being read, and its source.
         self.reading: tuple[Source, ast.AST] | None = None
         self.steps = 0

@@ -88,7 +88,9 @@ class ScriptContext(SourceReporter):
         super().__init__(source, reporter)
         self.environment = environment
         self.language = language
-        self.rules = language.rules
+        self.observer = reporter.observer
+        watched = self.observer is not None and self.observer.watch(self, language.rules)
+        self.rules = watched or language.rules
         self.names: dict[str, Any] = {}
         # What `R.add` means: modules do not change while a script is read.
         self.known_attributes: dict[tuple[str, str], Any] = {}

@@ -191,6 +191,8 @@ class RelaxContext(ScriptContext):
             self.scopes[-1].append((name, self.names.get(name, self)))
         self.names[name] = value
         self.dataflow_locals.pop(name, None)
+        if self.observer is not None:
+            self.observer.bind(self, name, value, self.current)
 
     @contextmanager
     def scope(self) -> Iterator[None]:
