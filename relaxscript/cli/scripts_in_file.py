@@ -13,6 +13,7 @@ import ast
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -42,7 +43,7 @@ from relaxscript.script.source.syntax_errors import syntax_error
 from .notebooks import plain_python
 from .safe_calls import BUILTINS, is_harmless, member_of, outer_module
 
-__all__ = ["Script", "definitions"]
+__all__ = ["Script", "ScriptFinder", "definitions", "tree_of"]
 
 PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -82,7 +83,7 @@ def definitions(
     the first statement.
     """
     given = [sources] if isinstance(sources, Source) else sources
-    walk = _ScriptFinder(is_strict(strict))
+    walk = ScriptFinder(is_strict(strict))
     parsed: list[tuple[Source, ast.Module]] = []
     for source in given:
         try:
@@ -105,7 +106,7 @@ def tree_of(source: Source) -> tuple[Source, ast.Module]:
         raise DiagnosticError(syntax_error(source, refused)) from None
 
 
-class _ScriptFinder(FileReader):
+class ScriptFinder(FileReader):
     """A walk through the statements of one file as Python would run them."""
 
     def __init__(self, strict: bool) -> None:
@@ -113,16 +114,15 @@ class _ScriptFinder(FileReader):
         self.strict = strict
         self.scripts: list[tuple[int, Script]] = []  # with the number of the source
         self.number = 0
-        self.bound: set[str] = set()  # names that any statement of the file may bind
+        self.trees: list[ast.Module] = []
         # Bodies of functions run later than the statements around them, and see all their names.
         self.later: deque[tuple[int, PythonFunction, Scopes, str]] = deque()
 
     def file(
         self, parsed: Sequence[tuple[Source, ast.Module]], given: Mapping[str, Any] | None
     ) -> None:  # fmt: skip
-        trees = [tree for _, tree in parsed]
-        self.bound = set().union(*map(bound_somewhere, trees))
-        known = {} if any(map(imports_ours, trees)) else namespace_names()
+        self.trees = [tree for _, tree in parsed]
+        known = {} if any(map(imports_ours, self.trees)) else namespace_names()
         known.update(given or {})
         for number, (source, tree) in enumerate(parsed):
             self.number, self.source = number, source
@@ -132,6 +132,11 @@ class _ScriptFinder(FileReader):
             self.source = parsed[self.number][0]
             parameters = [n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)]
             self.block(node.body, [dict.fromkeys(parameters, UNKNOWN), *scopes], prefix)
+
+    @cached_property
+    def bound(self) -> set[str]:
+        """The names that any statement of the file may bind."""
+        return set().union(*map(bound_somewhere, self.trees))
 
     def in_order(self) -> list[Script]:
         """The scripts in their order in the file."""
@@ -264,7 +269,7 @@ class _ScriptFinder(FileReader):
             message = f"`{decorator.written}` decorates a {kind}"
             wrong = Diagnostic("RX0111", message, self.source.name_span(node))
             return Script(name, line, None, (wrong,))
-        reporter = Reporter(self.strict)
+        reporter = self.new_reporter()
         names = _FileNames(scopes, reporter)
         with as_internal_error(reporter):
             cx = python_context(self.source, names, reporter)
@@ -277,6 +282,10 @@ class _ScriptFinder(FileReader):
             if replace(d, span=None, labels=()) not in left
         ]
         return Script(name, line, value if complete else None, tuple(found), tuple(names.unknown))
+
+    def new_reporter(self) -> Reporter:
+        """An empty list of mistakes for one script."""
+        return Reporter(self.strict)
 
 
 # ---- what statements do to names
