@@ -136,6 +136,9 @@ def command_line() -> CommandParser:
     actions.add_parser("info", help="say where it is, and how much")
     actions.add_parser("clear", help="remove it")
 
+    server = commands.add_parser("lsp", help="be the language server of an editor")
+    server.add_argument("--stdio", action="store_true", help="over standard input and output")
+
     commands.add_parser("doctor", help="look at this installation and try it")
     return parser
 
@@ -237,6 +240,10 @@ def carry_out(args: argparse.Namespace) -> int:
             from .cache import cache_info, clear_cache
 
             return cache_info() if args.action == "info" else clear_cache()
+        case "lsp":
+            from .lsp.start import serve
+
+            return serve()
         case _:
             from .doctor import doctor
 

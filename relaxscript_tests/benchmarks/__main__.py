@@ -14,7 +14,7 @@ from .peers.command import main as peers
 ALL = (
     "import_time", "front_end", "checking", "visitors", "arithmetic", "operators", "fusion",
     "passes", "every_pass", "patterns", "execution", "generating", "networks", "nn_modules",
-    "training", "vector_math", "weights",
+    "language_server", "training", "vector_math", "weights",
 )  # fmt: skip
 
 

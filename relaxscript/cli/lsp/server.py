@@ -1,0 +1,299 @@
+"""The language server: what an editor asks, and what it is answered.
+
+Requests wait for the newest text to be read, which another thread does; completion, which is asked
+for while a text is being typed, answers with what was known before. An error of ours ends in the
+log, and the server goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from relaxscript.script import relax
+from relaxscript.version import __version__
+
+from .answers import hints_of, hover_of
+from .completion import completions, documented, open_call_at
+from .definitions import definition_of
+from .documents import Document
+from .mistakes import as_lsp, fixed_text, fixes_in, replacing_edit
+from .open_documents import OpenDocument, OpenDocuments
+from .symbols import symbols_of
+
+__all__ = ["make_server"]
+
+LOG = logging.getLogger(__name__)
+P = TypeVar("P")
+R = TypeVar("R")
+
+FIX_ALL = "source.fixAll.relaxscript"
+# Cells of a notebook are documents that only mean something together.
+NOT_FILES = ("vscode-notebook-cell:",)
+
+
+def make_server() -> LanguageServer:
+    """A server that has not been started."""
+    server = LanguageServer("relaxscript", __version__)
+    Handlers(server).register()
+    return server
+
+
+class LogForEditor(logging.Handler):
+    """Shows what we log in the editor's log as well."""
+
+    def __init__(self, server: LanguageServer, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(logging.WARNING)
+        self.server, self.loop = server, loop
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = self.format(record)
+        message = types.LogMessageParams(types.MessageType.Error, said)
+        self.loop.call_soon_threadsafe(self.server.window_log_message, message)
+
+
+def guarded(handler: Callable[[Any, P], Awaitable[R]]) -> Callable[[Any, P], Awaitable[R | None]]:
+    """A handler that answers nothing where it fails, and logs why."""
+
+    @functools.wraps(handler)
+    async def safe(self: Any, params: P) -> R | None:
+        try:
+            return await handler(self, params)
+        except Exception as error:
+            LOG.exception("InternalError: %s: %s", handler.__name__, error)
+            return None
+
+    return safe
+
+
+class Handlers:
+    """The answers to what an editor asks or tells."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self.server = server
+        self.documents = OpenDocuments(self.publish)
+
+    def register(self) -> None:
+        """Enter all of them into the server."""
+        actions = types.CodeActionOptions(
+            [types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True
+        )
+        completing = types.CompletionOptions(trigger_characters=[".", '"'], resolve_provider=True)
+        calling = types.SignatureHelpOptions(trigger_characters=["(", ","])
+        table: list[tuple[str, Any, Any]] = [
+            (types.INITIALIZED, self.initialized, None),
+            (types.SHUTDOWN, self.shut_down, None),
+            (types.TEXT_DOCUMENT_DID_OPEN, self.opened, None),
+            (types.TEXT_DOCUMENT_DID_CHANGE, self.changed, None),
+            (types.TEXT_DOCUMENT_DID_CLOSE, self.closed, None),
+            (types.TEXT_DOCUMENT_HOVER, self.hover, None),
+            (types.TEXT_DOCUMENT_INLAY_HINT, self.inlay_hints, None),
+            (types.TEXT_DOCUMENT_DEFINITION, self.definition, None),
+            (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, self.document_symbols, None),
+            (types.TEXT_DOCUMENT_CODE_ACTION, self.code_actions, actions),
+            (types.CODE_ACTION_RESOLVE, self.resolve_action, None),
+            (types.TEXT_DOCUMENT_COMPLETION, self.completion, completing),
+            (types.COMPLETION_ITEM_RESOLVE, self.resolve_item, None),
+            (types.TEXT_DOCUMENT_SIGNATURE_HELP, self.signature_help, calling),
+        ]
+        for method, handler, options in table:
+            # pygls wants to mark what it is given, which a bound method does not allow.
+            self.server.feature(method, options)(functools.partial(handler))
+
+    def publish(self, session: OpenDocument) -> None:
+        """Tell the editor of the mistakes in the newest text."""
+        document, found = session.document, session.latest
+        if found is not None:
+            self.server.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(
+                    document.uri, [as_lsp(document, each) for each in found.diagnostics],
+                    document.version,
+                )
+            )  # fmt: skip
+
+    # ---- what it is told
+
+    def initialized(self, params: types.InitializedParams) -> None:
+        """Begin to log where the editor shows it."""
+        handler = LogForEditor(self.server, asyncio.get_running_loop())
+        logging.getLogger("relaxscript").addHandler(handler)
+
+    def shut_down(self, params: None) -> None:
+        """End the reading of all documents."""
+        self.documents.shut_down()
+
+    def opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        """Read a document that was opened."""
+        item = params.text_document
+        if item.language_id != "python" or item.uri.startswith(NOT_FILES):
+            return
+        agreed = self.server.workspace.position_encoding or "utf-16"
+        encoding: Any = getattr(agreed, "value", agreed)
+        filename = to_fs_path(item.uri) or item.uri
+        self.documents.open(Document(item.uri, filename, item.text, item.version, encoding))
+
+    def changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Follow what is typed."""
+        session = self.documents.by_uri.get(params.text_document.uri)
+        if session is not None:
+            session.document.change(params.content_changes, params.text_document.version)
+            self.documents.changed(params.text_document.uri)
+
+    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Forget a document, and its mistakes in the editor."""
+        uri = params.text_document.uri
+        if uri in self.documents.by_uri:
+            self.documents.close(uri)
+            self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    # ---- what it is asked
+
+    @guarded
+    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """Say what an expression is, and give the page of an operator."""
+        session = await self.documents.newest(params.text_document.uri)
+        return None if session is None else hover_of(session, params.position)
+
+    @guarded
+    async def inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        """Say what bindings without an annotation are."""
+        session = await self.documents.newest(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        writable = session.latest.names.get("R") is relax
+        return hints_of(session, params.range, writable=writable)
+
+    @guarded
+    async def definition(self, params: types.DefinitionParams) -> types.Location | None:
+        """Give the place where a name is defined."""
+        session = await self.documents.newest(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        document = session.document
+        span = definition_of(session.latest, document.place(params.position))
+        return None if span is None else types.Location(document.uri, document.range(span))
+
+    @guarded
+    async def document_symbols(
+        self, params: types.DocumentSymbolParams
+    ) -> list[types.DocumentSymbol] | None:
+        """The outline."""
+        session = await self.documents.newest(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        return symbols_of(session.document, session.latest)
+
+    @guarded
+    async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        """The fixes of the mistakes in a range, and that of all mistakes."""
+        session = await self.documents.newest(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        found: list[types.CodeAction] = []
+        if wants(params.context.only, types.CodeActionKind.QuickFix.value):
+            for fix in fixes_in(session.document, session.latest, params.range):
+                edit = self.edit_of(session.document, fix.edits)
+                kind = types.CodeActionKind.QuickFix
+                found.append(
+                    types.CodeAction(
+                        fix.title, kind, [fix.diagnostic], is_preferred=True, edit=edit
+                    )
+                )
+        if wants(params.context.only, FIX_ALL) and any(d.fix for d in session.latest.diagnostics):
+            action = types.CodeAction(
+                "Fix all that relaxscript can fix", FIX_ALL, data={"uri": session.document.uri}
+            )
+            found.append(action if self.resolves_edits else await self.with_all_fixes(action))
+        return found
+
+    @guarded
+    async def resolve_action(self, params: types.CodeAction) -> types.CodeAction:
+        """The edits of all fixes, which are worked out when they are wanted."""
+        return await self.with_all_fixes(params)
+
+    async def with_all_fixes(self, action: types.CodeAction) -> types.CodeAction:
+        """An action that applies all fixes, with its edits."""
+        data: Any = action.data
+        session = await self.documents.newest(data["uri"])
+        if session is not None:
+            document = session.document
+            source, version = document.source, document.version
+            text = await self.documents.in_worker(lambda: fixed_text(source))
+            if version == document.version:
+                action.edit = self.edit_of(document, replacing_edit(document, text))
+        return action
+
+    @guarded
+    async def completion(self, params: types.CompletionParams) -> types.CompletionList | None:
+        """Offer names that may be typed here."""
+        session = await self.known(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        document = session.document
+        place = document.place(params.position)
+        return types.CompletionList(False, completions(session.latest, document.source, place))
+
+    @guarded
+    async def resolve_item(self, item: types.CompletionItem) -> types.CompletionItem:
+        """A name that may be typed, with its page."""
+        data: Any = item.data or {}
+        page = documented(str(data.get("name", "")))
+        if page is not None:
+            item.documentation = types.MarkupContent(types.MarkupKind.Markdown, page)
+        return item
+
+    @guarded
+    async def signature_help(self, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        """Give the signature of what is being called."""
+        session = await self.known(params.text_document.uri)
+        if session is None or session.latest is None:
+            return None
+        document = session.document
+        found = open_call_at(session.latest, document.source, document.place(params.position))
+        if found is None:
+            return None
+        parameters = [types.ParameterInformation(name) for name in found.parameters]
+        signature = types.SignatureInformation(found.label, found.said, parameters, found.active)
+        return types.SignatureHelp([signature], 0, found.active)
+
+    async def known(self, uri: str) -> OpenDocument | None:
+        """The session of a document, as soon as anything is known of it."""
+        session = self.documents.by_uri.get(uri)
+        if session is not None and session.latest is None:
+            return await self.documents.newest(uri)
+        return session
+
+    # ---- edits
+
+    @property
+    def resolves_edits(self) -> bool:
+        """True if the editor asks for the edits of an action that it applies."""
+        asked = self.server.client_capabilities.text_document
+        action = None if asked is None else asked.code_action
+        resolving = None if action is None else action.resolve_support
+        return resolving is not None and "edit" in resolving.properties
+
+    def edit_of(self, document: Document, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
+        """Edits of the newest text, with its version where the editor compares that."""
+        space = self.server.client_capabilities.workspace
+        editing = None if space is None else space.workspace_edit
+        if editing is None or not editing.document_changes:
+            return types.WorkspaceEdit(changes={document.uri: edits})
+        named = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
+        plain: list[Any] = list(edits)
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(named, plain)])
+
+
+def wants(only: Any, kind: str) -> bool:
+    """True if an editor asks for actions of a kind: for all, for it, or for what it is one of."""
+    if only is None:
+        return True
+    asked = [str(getattr(each, "value", each)) for each in only]
+    return any(kind == each or kind.startswith(f"{each}.") for each in asked)

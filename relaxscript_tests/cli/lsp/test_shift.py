@@ -1,0 +1,27 @@
+"""Which lines of two texts are the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from relaxscript.cli.lsp.shift import Shift
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("abcd", "abcd", [1, 2, 3, 4]),
+        ("abcd", "axcd", [1, None, 3, 4]),
+        ("abcd", "abxycd", [1, 2, 5, 6]),
+        ("abcd", "ad", [1, None, None, 2]),
+        ("aaa", "aaaa", [1, 2, 3]),
+        ("ab", "", [None, None]),
+        ("", "ab", []),
+    ],
+)
+def test_lines_around_a_change_are_found_again(old, new, expected):
+    shift = Shift(list(old), list(new))
+    assert [shift.to_new(line) for line in range(1, len(old) + 1)] == expected
+    for before, after in enumerate(expected, 1):
+        if after is not None:
+            assert shift.to_old(after) == before
