@@ -230,6 +230,13 @@ def carry_out(args: argparse.Namespace) -> int:
             from .inspect import inspect_file
 
             return inspect_file(args.file)
+        case _:
+            return carry_out_without_file(args)
+
+
+def carry_out_without_file(args: argparse.Namespace) -> int:
+    """Hand the arguments to a command that is not about a file."""
+    match args.command:
         case "explain":
             return tell(args.code, all_pages=args.all)
         case "ops":

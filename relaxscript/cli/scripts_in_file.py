@@ -119,8 +119,9 @@ class ScriptFinder(FileReader):
         self.later: deque[tuple[int, PythonFunction, Scopes, str]] = deque()
 
     def file(
-        self, parsed: Sequence[tuple[Source, ast.Module]], given: Mapping[str, Any] | None
+        self, parsed: Sequence[tuple[Source, ast.Module]], given: Mapping[str, Any] | None = None
     ) -> None:  # fmt: skip
+        """Read the sources of a file; `given` are names that are there before their statements."""
         self.trees = [tree for _, tree in parsed]
         known = {} if any(map(imports_ours, self.trees)) else namespace_names()
         known.update(given or {})
