@@ -26,14 +26,7 @@
 # something to type, and where that is mechanical, a line with `+` shows how it would look.
 
 # %%
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 import relaxscript as rx
 from relaxscript.script import from_source, ir as I, relax as R
@@ -228,6 +221,11 @@ print(rx.explain("RX0107"))
 # of them. We write a file and ask.
 
 # %%
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 PROGRAM = """\
 from relaxscript.script import ir as I, relax as R
 
@@ -351,6 +349,11 @@ column_means(np.ones((10, 10)))
 
 
 # %% tags=["raises-exception"]
+from typing import Any
+
+from numpy.typing import NDArray
+
+
 @rx.register_func("errors.checked_log", override=True)
 def checked_log(x: NDArray[Any], result: NDArray[Any]) -> None:
     if (x <= 0).any():
