@@ -340,10 +340,14 @@ def unbound_dimension(
         message = f"the dimension `{var.name}` is not defined here"
         cx.error(place, code, message, help=did_you_mean(near), fix=fix)
         return
+    help = f"let a parameter have the dimension `{var.name}` by itself"
+    if code == "RX0304":  # callers may not know a size that the function finds out
+        open_form = "`None` for each dimension" if isinstance(at, ast.Subscript) else "`ndim=2`"
+        help += f", or say the rank only: {open_form}"
     cx.error(
         place, code,
         f"no parameter has `{var.name}` as a dimension of its own, so it has no value",
-        help=f"let a parameter have the dimension `{var.name}` by itself",
+        help=help,
     )  # fmt: skip
 
 

@@ -216,8 +216,21 @@ def test_a_result_of_a_dimension_that_nothing_binds():
     def f(x: R.Tensor(("n",), "float32")) -> R.Tensor(("m",), "float32"):
     #                                                  ^^^ error: RX0304 no parameter has `m` as a
     #        | dimension of its own, so it has no value
-    #        help: let a parameter have the dimension `m` by itself
+    #        help: let a parameter have the dimension `m` by itself, or say the rank only: `ndim=2`
         return x
+
+
+@rejected
+def test_a_result_of_a_dimension_that_only_the_body_binds():
+    k = R.dim("k")
+
+    @R.function
+    def f(x: R.Tensor[R.i64, ...]) -> R.Tensor[R.i64, k]:
+    #                                                 ^ error: RX0304 no parameter has `k` as a
+    #        | dimension of its own, so it has no value
+    #        help: let a parameter have the dimension `k` by itself, or say the rank only:
+    #        | `None` for each dimension
+        return R.match_cast(R.unique(x), R.Tensor[R.i64, k])
 
 
 @rejected
