@@ -22,39 +22,18 @@
 # to see how that is found out.
 
 # %%
+import textwrap
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 import relaxscript as rx
-from relaxscript.relax.dpl import (
-    PatternMatchingRewriter,
-    explain_match,
-    is_const,
-    is_op,
-    rewrite_call,
-    wildcard,
-)
+from relaxscript import dpl, transform
 from relaxscript.relax.expr_functor import mutator, visitor
 from relaxscript.script import ir as I, relax as R
 from relaxscript.testing import bisect
-from relaxscript.transform import (
-    AnnotateTIROpPattern,
-    CanonicalizeBindings,
-    DeadCodeElimination,
-    EliminateCommonSubexpr,
-    FoldConstant,
-    FuseOps,
-    FuseTIR,
-    LegalizeOps,
-    PassContext,
-    PassInfo,
-    Sequential,
-    VerifyEach,
-    dataflowblock_pass,
-    function_pass,
-)
+from relaxscript.transform import PassContext, Sequential, function_pass
 
 # %% [markdown]
 # ## 1. A module with something to improve
@@ -87,14 +66,14 @@ Model.show()
 
 # %% [markdown]
 # What you see is the form in which passes meet a program. Every value has a name, every operand is
-# a name or a constant (so `lv3 = R.divide(centred, spread)` stands by itself), and every name has a
+# a name or a constant (so `lv2 = R.divide(centred, spread)` stands by itself), and every name has a
 # type. Nothing is nested, so a pass never has to look far.
 #
 # The first ready-made pass: `DeadCodeElimination` drops what nobody reads. A pass is called with a
-# module, leaves it as it is, and gives another. `rx.diff` shows both side by side.
+# module, leaves it as it is, and gives another. `rx.diff` shows where the two differ.
 
 # %%
-lean = DeadCodeElimination()(Model)
+lean = transform.DeadCodeElimination()(Model)
 rx.diff(Model, lean)
 
 # %% [markdown]
@@ -121,12 +100,13 @@ class Talking(I.Module):
         return y
 
 
-rx.diff(Talking, DeadCodeElimination()(Talking))
+rx.diff(Talking, transform.DeadCodeElimination()(Talking))
 
 # %% [markdown]
 # `inside` is gone, `outside` stays, and the line that prints of course.
 #
-# The promise is checked. Here is the same `R.print` one line further down:
+# The promise is checked, since a pass would drop or move what breaks it. Here is the same `R.print`
+# one line further down:
 
 
 # %% tags=["raises-exception"]
@@ -230,8 +210,8 @@ print("the same object where there is nothing to do, and the same numbers")
 # and a function what takes its place. `wildcard()` is anything, and `found` says what it was.
 
 # %%
-base, exponent = wildcard(), is_const()
-power = is_op("relax.power")(base, exponent)
+base, exponent = dpl.wildcard(), dpl.is_const()
+power = dpl.is_op("relax.power")(base, exponent)
 
 
 def product(call: rx.Expr, found: Any) -> Any:
@@ -242,7 +222,7 @@ def product(call: rx.Expr, found: Any) -> Any:
 
 @function_pass(opt_level=0)
 def by_pattern(func: rx.Function, mod: rx.IRModule, ctx: PassContext) -> rx.Expr:
-    return rewrite_call(power, product, func)
+    return dpl.rewrite_call(power, product, func)
 
 
 assert rx.structural_equal(by_pattern(lean), faster)
@@ -265,7 +245,7 @@ class DivideByRoot(I.Module):
         return x * R.rsqrt(y)
 
 
-by_reciprocal_root = PatternMatchingRewriter.from_module(DivideByRoot)
+by_reciprocal_root = dpl.PatternMatchingRewriter.from_module(DivideByRoot)
 rx.diff(faster, by_reciprocal_root(faster))
 
 # %% [markdown]
@@ -273,11 +253,11 @@ rx.diff(faster, by_reciprocal_root(faster))
 # stopped where. There is a root in the model, but of a mean, and we look for one of a product:
 
 # %%
-root_of_product = is_op("relax.sqrt")(is_op("relax.multiply")(base, base))
+root_of_product = dpl.is_op("relax.sqrt")(dpl.is_op("relax.multiply")(base, base))
 main = faster["main"]
 [spread] = rx.analysis.name_to_binding(main)["spread"]
 
-print(explain_match(root_of_product, spread.value, rx.analysis.get_var2val(main)))
+print(dpl.explain_match(root_of_product, spread.value, rx.analysis.get_var2val(main)))
 
 # %% [markdown]
 # ## 6. Built-in passes, one after the other
@@ -288,7 +268,7 @@ print(explain_match(root_of_product, spread.value, rx.analysis.get_var2val(main)
 
 # %%
 class Counting(rx.instrument.PassInstrument):
-    def run_after_pass(self, mod: rx.IRModule, info: PassInfo) -> None:
+    def run_after_pass(self, mod: rx.IRModule, info: transform.PassInfo) -> None:
         calls = sum(operators(mod).values())
         loops = len(mod.functions) - len(mod.relax_functions())
         print(f"{info.name:24} {calls:2} calls of operators, {loops:2} functions of loops")
@@ -296,15 +276,15 @@ class Counting(rx.instrument.PassInstrument):
 
 pipeline = Sequential(
     [
-        DeadCodeElimination(),
-        EliminateCommonSubexpr(),
-        FoldConstant(),
-        CanonicalizeBindings(),
+        transform.DeadCodeElimination(),
+        transform.EliminateCommonSubexpr(),
+        transform.FoldConstant(),
+        transform.CanonicalizeBindings(),
         by_pattern,
-        LegalizeOps(),
-        AnnotateTIROpPattern(),
-        FuseOps(),
-        FuseTIR(),
+        transform.LegalizeOps(),
+        transform.AnnotateTIROpPattern(),
+        transform.FuseOps(),
+        transform.FuseTIR(),
     ],
     name="ours",
 )
@@ -326,6 +306,12 @@ assert np.allclose(run(done), run(Model), atol=1e-6)
 done["main"].show()
 
 # %% [markdown]
+# Or as a picture, with the values that are handed from one function to the next:
+
+# %%
+done["main"].graph()
+
+# %% [markdown]
 # A context can also leave passes out, by name, or those above a level. That is the quickest way to
 # learn what one of them is good for.
 
@@ -345,12 +331,13 @@ with PassContext(instruments=[timing]):
     print(timing.render())
 
 # %% [markdown]
-# `rx.build` and `rx.jit` run such a row too. It can be printed, each pass with what it does:
+# `rx.build` and `rx.jit` run such a row too. These are its passes for native code, and
+# `native.script()` says of each what it does.
 
 # %%
 native = rx.get_pipeline("llvm")
 assert isinstance(native, Sequential)
-print(native.script())
+print(textwrap.fill(" > ".join(step.info.name for step in native.passes), 90))
 
 
 # %% [markdown]
@@ -361,7 +348,7 @@ print(native.script())
 
 
 # %%
-@dataflowblock_pass(opt_level=0)
+@transform.dataflowblock_pass(opt_level=0)
 def drop_unread(block: rx.DataflowBlock, mod: rx.IRModule, ctx: PassContext) -> rx.DataflowBlock:
     *others, last = block.bindings
     kept = [
@@ -391,8 +378,8 @@ for mistake in rx.analysis.ill_formed(drop_unread(Model)):
 # rules is named, with the line before and after it.
 
 # %% tags=["raises-exception"]
-with PassContext(instruments=[VerifyEach()]):
-    Sequential([FoldConstant(), drop_unread, LegalizeOps()])(Model)
+with PassContext(instruments=[transform.VerifyEach()]):
+    Sequential([transform.FoldConstant(), drop_unread, transform.LegalizeOps()])(Model)
 
 # %% [markdown]
 # ## 8. A pass that computes something else
@@ -402,7 +389,8 @@ with PassContext(instruments=[VerifyEach()]):
 # it can be folded into the weights.
 
 # %%
-inner, factor = wildcard(), is_const()
+inner, factor = dpl.wildcard(), dpl.is_const()
+scaled_relu = dpl.is_op("relax.multiply")(dpl.is_op("relax.nn.relu")(inner), factor)
 
 
 @function_pass(opt_level=0)
@@ -410,11 +398,11 @@ def factor_first(func: rx.Function, mod: rx.IRModule, ctx: PassContext) -> rx.Ex
     def moved(call: rx.Expr, found: Any) -> Any:
         return R.nn.relu(R.multiply(found[inner], found[factor]))
 
-    return rewrite_call(is_op("relax.multiply")(is_op("relax.nn.relu")(inner), factor), moved, func)
+    return dpl.rewrite_call(scaled_relu, moved, func)
 
 
-folded = FoldConstant()(lean)
-with PassContext(instruments=[VerifyEach()]):
+folded = transform.FoldConstant()(lean)
+with PassContext(instruments=[transform.VerifyEach()]):
     moved_in_model = factor_first(folded)
 
 assert np.allclose(run(moved_in_model), run(Model), atol=1e-6)
@@ -439,13 +427,13 @@ class Negative(I.Module):
 
 suspects = Sequential(
     [
-        DeadCodeElimination(),
-        FoldConstant(),
-        CanonicalizeBindings(),
+        transform.DeadCodeElimination(),
+        transform.FoldConstant(),
+        transform.CanonicalizeBindings(),
         by_pattern,
         factor_first,
-        LegalizeOps(),
-        FuseTIR(),
+        transform.LegalizeOps(),
+        transform.FuseTIR(),
     ]
 )
 expected = run(Negative)
@@ -481,7 +469,7 @@ def positive_factor_first(func: rx.Function, mod: rx.IRModule, ctx: PassContext)
             return R.nn.relu(R.multiply(found[inner], found[factor]))
         return call
 
-    return rewrite_call(is_op("relax.multiply")(is_op("relax.nn.relu")(inner), factor), moved, func)
+    return dpl.rewrite_call(scaled_relu, moved, func)
 
 
 mended = Sequential(
@@ -527,12 +515,12 @@ print("no pass changes the answer any more")
 # <details><summary>Solution</summary>
 #
 # ```python
-# twice = is_op("relax.nn.relu")(is_op("relax.nn.relu")(inner))
+# twice = dpl.is_op("relax.nn.relu")(dpl.is_op("relax.nn.relu")(inner))
 #
 #
 # @function_pass(opt_level=0)
 # def relu_once(func: rx.Function, mod: rx.IRModule, ctx: PassContext) -> rx.Expr:
-#     return rewrite_call(twice, lambda call, found: R.nn.relu(found[inner]), func)
+#     return dpl.rewrite_call(twice, lambda call, found: R.nn.relu(found[inner]), func)
 #
 #
 # @I.ir_module
@@ -545,7 +533,7 @@ print("no pass changes the answer any more")
 #         return y
 #
 #
-# once = DeadCodeElimination()(relu_once(Often))
+# once = transform.DeadCodeElimination()(relu_once(Often))
 # assert operators(once) == {"relax.nn.relu": 1}
 # assert relu_once(once) is once  # settled: matches are looked for until there are no more
 # ```
@@ -559,12 +547,12 @@ print("no pass changes the answer any more")
 # <details><summary>Solution</summary>
 #
 # ```python
-# root = is_op("relax.sqrt")(is_op("relax.multiply")(inner, inner))
+# root = dpl.is_op("relax.sqrt")(dpl.is_op("relax.multiply")(inner, inner))
 #
 #
 # @function_pass(opt_level=0)
 # def no_root(func: rx.Function, mod: rx.IRModule, ctx: PassContext) -> rx.Expr:
-#     return rewrite_call(root, lambda call, found: found[inner], func)
+#     return dpl.rewrite_call(root, lambda call, found: found[inner], func)
 #
 #
 # @I.ir_module
