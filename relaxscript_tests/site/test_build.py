@@ -164,6 +164,13 @@ def test_names_lead_to_operators_passes_diagnostics_and_rooms():
     assert found["IRModule"] == "api/relaxscript#relaxscript.IRModule"
 
 
+def test_a_folder_of_something_else_stays_as_it_is(tmp_path, capsys):
+    (tmp_path / "letter.txt").write_text("mine")
+    assert main([str(tmp_path)]) == 1
+    assert f"{tmp_path} is not empty, and holds no site" in capsys.readouterr().err
+    assert (tmp_path / "letter.txt").read_text() == "mine"
+
+
 def test_wrong_words_of_the_command_are_told(capsys):
     with pytest.raises(SystemExit):
         main(["--nothing"])

@@ -147,7 +147,7 @@ def _room_page(room: str, module: ModuleType, entries: list[_Entry]) -> str:
         rows = [(f"[`{e.name}`](/{e.place}.md)", _first_line(e.value)) for e in elsewhere]
         parts += ["## Described elsewhere", table(("name", "what it is"), rows)]
     declared = fence("", f"{{py:module}} {_module(room)}")
-    return page(f"`{_module(room)}`", declared, to_markdown(inspect.getdoc(module) or ""), *parts)
+    return page(_module(room), declared, to_markdown(inspect.getdoc(module) or ""), *parts)
 
 
 def _shown(value: Any) -> str:
@@ -184,7 +184,7 @@ def _members(module: str, entry: _Entry) -> Iterable[str]:
         text = inspect.getdoc(member) or ""
         inner = inspect.unwrap(getattr(member, "__func__", member)) if callable(member) else member
         where = f"{entry.name}.{name}"
-        if name.startswith("_"):
+        if name.startswith("_") or not text:
             continue
         if isinstance(member, staticmethod | classmethod):
             bound = isinstance(member, classmethod)

@@ -10,6 +10,7 @@ import argparse
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,14 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build(root: Path, out: Path, *, jobs: int = 1) -> list[str]:
-    """Build the site of the checkout `root` into the folder `out`; what is wrong with it."""
+    """Build the site of the checkout `root` into the folder `out`; what is wrong with it.
+
+    A site that is there already makes room; a folder of anything else stays as it is.
+    """
+    if out.is_dir() and any(out.iterdir()):
+        if not (out / ".buildinfo").is_file():
+            return [f"{out} is not empty, and holds no site"]
+        shutil.rmtree(out)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder).resolve()
         origin = assemble(root, source)

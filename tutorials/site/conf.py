@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 from relaxscript.version import __version__
@@ -39,12 +40,14 @@ html_theme = "furo"
 html_title = f"relaxscript {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_permalinks_icon = "#"
 # A summary would be fetched, which browsers refuse of files that are opened without a server.
 html_show_search_summary = False
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_theme_options: dict[str, Any] = {
     "navigation_with_keys": True,
     "light_css_variables": {"color-brand-primary": "#1f6f54", "color-brand-content": "#1f6f54"},
