@@ -71,10 +71,12 @@ class Layers:
         return len(self.vertices) - 1
 
     def ranks(self) -> list[list[int]]:
-        """The vertices of each rank, in no order."""
+        """The vertices of each rank, what is light behind the others."""
         found: list[list[int]] = [[] for _ in range(1 + max(v.rank for v in self.vertices))]
         for index, vertex in enumerate(self.vertices):
             found[vertex.rank].append(index)
+        for rank in found:
+            rank.sort(key=lambda index: self.vertices[index].is_leaf)
         return found
 
 

@@ -237,7 +237,7 @@ def _assign_y(layers: Layers, ranks: list[list[int]], cluster: Cluster) -> tuple
         source, target = vertices[wire.source], vertices[wire.target]
         run = abs(source.x + wire.start - target.x - wire.end)
         widest[source.rank] = max(widest[source.rank], run)
-    y = TITLE
+    y = TITLE + 6
     for index, rank in enumerate(ranks):
         ports = all(vertices[v].kind in ("entry", "exit") for v in rank)
         height = max(vertices[v].height for v in rank)

@@ -102,10 +102,9 @@ def _colours(
         (" .frame", f"stroke:{frame};fill:{inside}"),
         (" .whole", f"stroke:none;fill:{ground}"),
         (" .heading", f"fill:{heading}"),
-        (" .chosen .box", f"stroke:{chosen}"),
     ]
     for kind, (fill, border, text) in looks.items():
         if kind in kinds:
             rules.append((f" .{kind} .box", f"fill:{fill};stroke:{border}"))
             rules.append((f" .{kind} :is(.title,.detail)", f"fill:{text}"))
-    return rules
+    return [*rules, (" .chosen .box", f"stroke:{chosen};stroke-width:3")]

@@ -12,7 +12,8 @@ import warnings
 from typing import Any
 
 from relaxscript.analysis.well_formedness import ill_formed
-from relaxscript.errors import Diagnostic, DiagnosticError, RelaxWarning, render
+from relaxscript.errors import Diagnostic, DiagnosticError, RelaxWarning
+from relaxscript.errors.render import render_body
 from relaxscript.ir.module import IRModule
 from relaxscript.script import from_source
 from relaxscript.script.printer.module import Printer, constants_of
@@ -153,6 +154,6 @@ def _list(found: tuple[Diagnostic, ...]) -> str:
         items.append(
             f'<details open="open"><summary>{xml_text(diagnostic.severity)} '
             f"{xml_text(diagnostic.code)}: {xml_text(diagnostic.message)}{where}</summary>"
-            f"{render(diagnostic, 'html')}</details>"
+            f"{render_body(diagnostic, 'html')}</details>"
         )
     return "\n".join(items)

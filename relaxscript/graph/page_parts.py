@@ -35,7 +35,7 @@ header, .panel > h2, footer { background: #1c2126; border-color: #2f363d; color:
 a { color: #8ab4f8; }
 .relaxscript-graph a:target .box { stroke: #8ab4f8; }
 """
-PAGE_RULES = f"""{_LIGHT}
+PAGE_RULES = f"""
 * {{ box-sizing: border-box; }}
 html, body {{ height: 100%; margin: 0; }}
 body {{ display: flex; flex-direction: column; font: 13px/1.45 system-ui, sans-serif; }}
@@ -61,7 +61,7 @@ main {{ grid-template-columns: minmax(0, 46fr) minmax(0, 54fr); }}
 .number:focus-visible {{ outline: 2px solid #0b57d0; outline-offset: -2px; }}
 footer {{ border-top: 1px solid; max-height: 34vh; overflow: auto; padding: 6px 16px; }}
 footer summary {{ cursor: pointer; font-weight: 600; }}
-@media (max-width: 800px) {{ main {{ display: block; overflow: auto; }} }}
+{_LIGHT}@media (max-width: 800px) {{ main {{ display: block; overflow: auto; }} }}
 @media (prefers-color-scheme: dark) {{ {_DARK} }}
 """
 

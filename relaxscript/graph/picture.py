@@ -75,6 +75,7 @@ class Cluster:
     kind: ClusterKind
     title: str
     cluster: int | None
+    name: str = ""
     members: list[int] = field(default_factory=list)
     origin: IRNode | None = None
     line: int | None = None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import DiagnosticError, InternalError, Span, UnplacedError
 from relaxscript.ir.relax import Function
 from relaxscript.script.printer.module import Printer
 
-from .picture import DrawnNode, Picture
+from .picture import Cluster, DrawnNode, Item, Picture
 from .wording import LONGEST_DETAIL, fit
 
 __all__ = ["print_program", "say_lines"]
@@ -34,7 +35,8 @@ def print_program(root: Any, filename: str = "<script>") -> Printer | None:
 def say_lines(picture: Picture, function: Function, printer: Printer | None) -> None:
     """Give each item its line and its text in the script, its place in a file, its attributes."""
     whole = None if printer is None else next(iter(printer.places.get(function, ())), None)
-    seen: dict[int, int] = {}
+    seen: Counter[int] = Counter()
+    merges: dict[int, Span] = {}
     for item in picture.items.values():
         origin = item.origin
         if origin is None:
@@ -45,18 +47,49 @@ def say_lines(picture: Picture, function: Function, printer: Printer | None) -> 
         if printer is None or whole is None:
             continue
         spans = [span for span in printer.places.get(origin, ()) if whole.contains(span)]
-        if not spans:
+        if not spans or (item.kind == "name" and item.name == ""):
             continue
-        number = seen.get(id(origin), 0)
-        seen[id(origin)] = number + 1
-        is_result = isinstance(item, DrawnNode) and item.kind == "result"
-        span = spans[-1] if is_result else spans[min(number, len(spans) - 1)]
-        item.line, item.script = span.line, _text(span)
-        if isinstance(item, DrawnNode):
-            is_long = item.kind == "merge"  # the whole of an `if` is no place
-            item.end_line = span.line if is_long else span.end_line
-        if isinstance(item, DrawnNode) and item.kind in ("operator", "kernel", "packed"):
-            item.detail = _with_keywords(item)
+        at = -1 if item.kind == "result" else min(seen[id(origin)], len(spans) - 1)
+        seen[id(origin)] += 1
+        _say(item, spans[at])
+        if item.kind == "merge":
+            merges[item.key] = spans[at]
+    if printer is not None:
+        _say_passed(picture, printer, merges)
+
+
+def _say(item: Item, span: Span) -> None:
+    item.line, item.script = span.line, _text(span)
+    if isinstance(item, Cluster):
+        return
+    # The whole of an `if` is no place of what comes out of it.
+    item.end_line = span.line if item.kind == "merge" else span.end_line
+    if item.kind == "result":
+        item.script = span.source.line(span.line).strip()
+    if item.kind in ("operator", "kernel", "packed"):
+        item.detail = _with_keywords(item)
+
+
+def _say_passed(picture: Picture, printer: Printer, merges: Mapping[int, Span]) -> None:
+    """The lines of what a branch gives and has not computed: the last that use it there."""
+    for edge in picture.edges:
+        item, whole = picture.items[edge.source], merges.get(edge.target)
+        if whole is None or item.kind != "name" or item.name or item.origin is None:
+            continue
+        is_in_then = edge.place == 0
+        end = _line_of_else(whole) if is_in_then else whole.end_line
+        spans = [s for s in printer.places.get(item.origin, ()) if whole.line < s.line <= end]
+        if spans:
+            _say(item, spans[-1])
+            item.script = spans[-1].source.line(spans[-1].line).strip()
+
+
+def _line_of_else(whole: Span) -> int:
+    """The line of the `else` of a printed `if`, which is indented as it is."""
+    margin = " " * (whole.column - 1)
+    lines = range(whole.line, whole.end_line + 1)
+    found = (number for number in lines if whole.source.line(number) == f"{margin}else:")
+    return next(found, whole.end_line)
 
 
 def _text(span: Span) -> str:

@@ -20,8 +20,9 @@ __all__ = ["assign_x", "isotonic", "order_ranks"]
 SWEEPS, FEW_SWEEPS, LARGE = 12, 4, 3_000
 GAP, BEND_GAP = 22.0, 12.0
 
-# How much a wire pulls: between bends, the main wire of a vertex, any other, one from a leaf.
-STRAIGHT, MAIN, OTHER, FROM_LEAF = 12.0, 6.0, 0.1, 0.03
+# How much a wire pulls: the main wire of a vertex, between bends, one that begins to pass ranks,
+# any other. That of a leaf pulls less, by a factor: what is computed stands in the middle.
+MAIN, STRAIGHT, ASIDE, OTHER, LIGHT = 20.0, 5.0, 0.5, 0.1, 0.02
 # What stands already, while leaves are moved to it.
 HELD = 1e6
 
@@ -120,18 +121,18 @@ def _pulls(layers: Layers) -> tuple[Neighbours, Neighbours]:
     """For each vertex its neighbours above and below: which, at what distance, how strongly."""
     above: Neighbours = [[] for _ in layers.vertices]
     below: Neighbours = [[] for _ in layers.vertices]
+    light = {v.value for v in layers.vertices if v.is_leaf}
     for wire in layers.wires:
         source, target = layers.vertices[wire.source], layers.vertices[wire.target]
         shift = wire.start - wire.end
-        if source.kind == target.kind == "bend":
-            pull = STRAIGHT
-        elif wire.main:
-            pull = MAIN
+        if target.kind == "bend":
+            pull = STRAIGHT if source.kind == "bend" else ASIDE
         else:
-            pull = OTHER
-        above[wire.target].append((wire.source, shift, FROM_LEAF if source.is_leaf else pull))
-        beside = source.is_leaf and not wire.main
-        below[wire.source].append((wire.target, -shift, FROM_LEAF if beside else pull))
+            pull = MAIN if wire.main else OTHER
+        if wire.value in light:
+            pull *= LIGHT
+        above[wire.target].append((wire.source, shift, pull))
+        below[wire.source].append((wire.target, -shift, pull))
     return above, below
 
 

@@ -196,7 +196,7 @@ class _Reader:
             if not any(inner in self.picture.around(key) for key in found):
                 last = _last(branch)
                 name = last.name_hint if isinstance(last, Var) else literal(last) or "()"
-                passed = self.node("name", name, inner, branch, None)
+                passed = self.node("name", name, inner, last, None)
                 self.edges(found, passed)
                 found = (passed,)
             ends.append(found)
@@ -270,6 +270,8 @@ def _place_leaves(picture: Picture) -> None:
             continue
         paths = [[*picture.around(user)][::-1] for user in users[node.key]]
         shared = [level[0] for level in zip(*paths) if len(set(level)) == 1]
+        if node.cluster not in shared:
+            continue  # a constant of a block that is used behind it
         inside = shared[shared.index(node.cluster) + 1 :]
         home = node.cluster
         for cluster in inside:

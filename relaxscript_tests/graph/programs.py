@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from relaxscript.graph.layout import lay_out
+from relaxscript.graph.picture import Picture
 from relaxscript.ir import IRModule
 from relaxscript.ir.relax import Function, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.script import from_source
 
-__all__ = ["HOSTILE", "chain", "module", "named"]
+__all__ = ["HOSTILE", "assert_sound", "chain", "module", "named"]
 
 HEADER = "from relaxscript.script import ir as I, relax as R, tir as T\n"
 
@@ -46,3 +48,16 @@ def named(name: str) -> Function:
     """A function whose parameter and symbol have a name that somebody chose."""
     var = Var(name, TensorStructInfo((2, 3), "float32"))
     return Function((var,), var).with_attr("global_symbol", name)
+
+
+def assert_sound(picture: Picture) -> None:
+    """Every item is in its cluster once, edges lead to what is there, values flow downwards."""
+    held = [key for cluster in picture.clusters() for key in cluster.members]
+    assert sorted([*held, picture.root]) == sorted(picture.items)
+    for cluster in picture.clusters():
+        assert all(picture.items[key].cluster == cluster.key for key in cluster.members)
+    boxes = {box.key: box for box in lay_out(picture).boxes if not box.is_reference}
+    assert sorted(boxes) == sorted(picture.items)
+    for edge in picture.edges:
+        source, target = boxes[edge.source], boxes[edge.target]
+        assert source.y + source.height <= target.y

@@ -40,6 +40,20 @@ def test_each_item_knows_the_line_that_is_about_it():
     assert begins["main"].startswith(("@R.function", "def main"))
 
 
+def test_what_a_branch_hands_through_is_at_the_line_that_says_so():
+    picture, lines = said(
+        module(
+            "    @R.function\n"
+            '    def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):\n'
+            "        if c:\n            if c:\n                a = x\n            else:\n"
+            "                a = R.exp(x)\n            y = R.sin(a)\n        else:\n"
+            "            y = x\n        z = R.cos(x)\n        return (y, z)"
+        )
+    )
+    passed = [node for node in picture.nodes() if node.kind == "name"]
+    assert [lines[node.line - 1].strip().split(":")[0] for node in passed] == ["a = x", "y = x"]
+
+
 def test_attributes_are_said_as_the_script_says_them_and_once():
     picture, _ = said(
         module(

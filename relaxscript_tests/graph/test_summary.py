@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.graph.layout import lay_out
 from relaxscript.graph.picture import Cluster
 from relaxscript.graph.reader import read_function
 from relaxscript.graph.summary import summarise
-from relaxscript_tests.graph.programs import chain, module
+from relaxscript_tests.graph.programs import assert_sound, chain, module
 
 
 def summary(mod, max_nodes, name="main"):
@@ -16,19 +15,6 @@ def summary(mod, max_nodes, name="main"):
     summarise(picture, max_nodes)
     assert_sound(picture)
     return picture
-
-
-def assert_sound(picture):
-    """Every item is in its cluster once, edges lead to items that are there, all can be placed."""
-    held = [key for cluster in picture.clusters() for key in cluster.members]
-    assert sorted([*held, picture.root]) == sorted(picture.items)
-    for cluster in picture.clusters():
-        assert all(picture.items[key].cluster == cluster.key for key in cluster.members)
-    for edge in picture.edges:
-        assert edge.source in picture.items
-        assert edge.target in picture.items
-        assert edge.source != edge.target
-    lay_out(picture)
 
 
 def test_a_small_function_stays_as_it_is():

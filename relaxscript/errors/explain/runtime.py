@@ -260,6 +260,9 @@ The nearest name that exists is offered. Devices of the kind "cpu", which is als
 always there. Options of the target "llvm" are `-opt-level=` (0 to 3) and `-check=`: 0 leaves out
 the checks of indices that are not proved, for what you build, never for what `load` reads.
 
+`mod.graph(name)` draws functions of Relax. A PrimFunc has loops and a PackedFunc is not seen into:
+neither has a dataflow to draw.
+
 Bytecode is made of calls, `if` and results. What a `relax_pipeline` leaves of anything else is
 named with the pass that lowers it; `get_pipeline("default").script()` shows all that are needed.
 `LegalizeOps(require_all=True)` names the operators of which it can make no loops. It takes no
