@@ -12,7 +12,7 @@ from functools import cache
 
 from .styles import MONOSPACE
 
-__all__ = ["DARK", "LIGHT", "style_sheet"]
+__all__ = ["CHOSEN_DARK", "CHOSEN_LIGHT", "DARK", "LIGHT", "style_sheet"]
 
 # What is coloured, by the name of its variable: `--rx-error`. The first four are of the whole.
 LIGHT: Mapping[str, str] = {
@@ -50,8 +50,9 @@ DARK: Mapping[str, str] = {
     "removed": "#4d2222",
 }
 
-_CHOSEN_LIGHT = '[data-jp-theme-light="true"],[theme="light"],[data-theme="light"],.vscode-light'
-_CHOSEN_DARK = (
+# Themes that a page chose by itself, against what the system prefers.
+CHOSEN_LIGHT = '[data-jp-theme-light="true"],[theme="light"],[data-theme="light"],.vscode-light'
+CHOSEN_DARK = (
     '[data-jp-theme-light="false"],[theme="dark"],[data-theme="dark"],.vscode-dark,.dark-theme'
 )
 
@@ -118,8 +119,8 @@ def _variables(selector: str, colours: Mapping[str, str]) -> str:
 def style_sheet() -> str:
     """The rules, without a line between them: every output of a notebook brings them along."""
     # What a page has chosen is more specific than what the system prefers.
-    light = f".relaxscript,:is({_CHOSEN_LIGHT}) .relaxscript,.relaxscript.light"
-    dark = f":is({_CHOSEN_DARK}) .relaxscript,.relaxscript.dark"
+    light = f".relaxscript,:is({CHOSEN_LIGHT}) .relaxscript,.relaxscript.light"
+    dark = f":is({CHOSEN_DARK}) .relaxscript,.relaxscript.dark"
     parts = [
         _variables(light, LIGHT),
         f"@media (prefers-color-scheme: dark){{{_variables('.relaxscript', DARK)}}}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relaxscript.errors.style_sheet import CHOSEN_DARK, CHOSEN_LIGHT
 from relaxscript.errors.styles import MONOSPACE
 
 __all__ = ["LIGHT", "NAME", "style_sheet"]
@@ -57,9 +58,6 @@ DARK: Mapping[str, _Look] = {
 # The background, the wires, what is written beside them, a frame, what fills it, and its title.
 LIGHT_PAPER = ("#ffffff", "#8c97a3", "#5f6b7a", "#c3cad2", "#5f6b7a0d", "#5f6b7a", "#0b57d0")
 DARK_PAPER = ("#14171b", "#77828e", "#9aa6b2", "#3f4852", "#aab4bf0f", "#9aa6b2", "#8ab4f8")
-# Themes that a notebook chose by itself, against what the system prefers: Jupyter, Colab, VS Code.
-CHOSEN_LIGHT = ':is([data-jp-theme-light="true"],html[theme="light"],.vscode-light)'
-CHOSEN_DARK = ':is([data-jp-theme-light="false"],html[theme="dark"],.vscode-dark)'
 
 
 def style_sheet(kinds: frozenset[str]) -> str:
@@ -77,12 +75,10 @@ def style_sheet(kinds: frozenset[str]) -> str:
         f".{NAME} :is(.node:hover,.node:focus,.chosen) .box{{stroke-width:2.6}}"
         f".{NAME} .node:focus,.{NAME} a:focus{{outline:none}}"
     )
-    dark = _colours(DARK, DARK_PAPER, kinds)
-    return (
-        f"{shape}{_rules(_colours(LIGHT, LIGHT_PAPER, kinds))}"
-        f"@media (prefers-color-scheme:dark){{{_rules(dark)}}}"
-        f"{_rules(_colours(LIGHT, LIGHT_PAPER, kinds), CHOSEN_LIGHT)}{_rules(dark, CHOSEN_DARK)}"
-    )
+    light, dark = _colours(LIGHT, LIGHT_PAPER, kinds), _colours(DARK, DARK_PAPER, kinds)
+    preferred = f"{_rules(light)}@media (prefers-color-scheme:dark){{{_rules(dark)}}}"
+    chosen = _rules(light, f":is({CHOSEN_LIGHT})") + _rules(dark, f":is({CHOSEN_DARK})")
+    return f"{shape}{preferred}{chosen}"
 
 
 def _rules(rules: list[tuple[str, str]], theme: str = "") -> str:

@@ -13,12 +13,15 @@ from typing import Any
 
 from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.errors import Diagnostic, DiagnosticError, RelaxWarning
+from relaxscript.errors.markup import escape
 from relaxscript.errors.render import render_body
+from relaxscript.errors.style_sheet import style_sheet
 from relaxscript.ir.module import IRModule
 from relaxscript.script import from_source
+from relaxscript.script.printer.hints import hints_of
+from relaxscript.script.printer.html import HINTED_LINES, code_html
 from relaxscript.script.printer.module import Printer, constants_of
 
-from .escape import xml_text
 from .page_parts import PAGE_RULES, PAGE_SCRIPT
 from .picture import DrawnNode, Picture
 from .svg import svg
@@ -41,13 +44,13 @@ def page(root: Any, picture: Picture, printer: Printer | None) -> str:
 <meta charset="utf-8"/>
 <meta http-equiv="Content-Security-Policy" content="{policy}"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
-<title>{xml_text(title)}</title>
-<style>{PAGE_RULES}{_colours()}</style>
+<title>{escape(title)}</title>
+<style>{style_sheet()}{PAGE_RULES}</style>
 </head>
 <body>
 <header>
-<h1>{xml_text(title)}</h1>
-<p>{xml_text(picture.remark or _counts(picture))}</p>
+<h1>{escape(title)}</h1>
+<p>{escape(picture.remark or _counts(picture))}</p>
 <p id="said" role="status" aria-live="polite"></p>
 </header>
 <main>
@@ -72,34 +75,16 @@ def _counts(picture: Picture) -> str:
     return f"{number} binding{'' if number == 1 else 's'}"
 
 
-def _colours() -> str:
-    """The colours of a script, for both themes."""
-    from pygments.formatters.html import HtmlFormatter
-
-    light = HtmlFormatter(style="default").get_style_defs(".script")
-    dark = HtmlFormatter(style="monokai").get_style_defs(".script")
-    rules = [
-        "\n".join(line for line in str(sheet).split("\n") if line.startswith(".script ."))
-        for sheet in (light, dark)
-    ]
-    return f"{rules[0]}\n@media (prefers-color-scheme: dark) {{\n{rules[1]}\n}}\n"
-
-
 def _script(picture: Picture, printer: Printer | None, found: tuple[Diagnostic, ...]) -> str:
     """The script, each line a link to the box that it is about."""
     if printer is None:
         return '<p class="line">This program has no script.</p>'
-    from pygments import highlight
-    from pygments.formatters.html import HtmlFormatter
-    from pygments.lexers.python import PythonLexer
-
-    text = _without_strangers(printer.source.text)
-    lexer = PythonLexer(stripnl=False, ensurenl=False)
-    coloured = highlight(text, lexer, HtmlFormatter(nowrap=True))
+    source = printer.source
+    hints = hints_of(printer) if len(source.lines) < HINTED_LINES else {}
     boxes = _boxes_of_lines(picture)
     marks = {d.span.line: d.severity for d in reversed(found) if d.span is not None}
     lines = []
-    for number, body in enumerate(coloured.removesuffix("\n").split("\n"), 1):
+    for number, text in enumerate(source.lines, 1):
         box = boxes.get(number)
         looks = ["line", *(["linked"] if box is not None else [])]
         looks += [f"mark-{marks[number]}"] if number in marks else []
@@ -107,14 +92,10 @@ def _script(picture: Picture, printer: Printer | None, found: tuple[Diagnostic, 
         link = "" if box is None else f' href="#n{box}"'
         lines.append(
             f'<span class="{" ".join(looks)}" id="L{number}" data-number="{number}"{said}>'
-            f'<a class="number"{link}>{number}</a>{body}</span>'
+            f'<a class="place"{link}>{number}</a>'
+            f"{code_html(text, hints, source.offset(number, 1))}</span>"
         )
-    return f'<div class="script">{"".join(lines)}</div>'
-
-
-def _without_strangers(text: str) -> str:
-    """The text without characters that a page cannot hold; only a lone surrogate is one."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return f'<div class="relaxscript script">{"".join(lines)}</div>'
 
 
 def _boxes_of_lines(picture: Picture) -> dict[int, int]:
@@ -152,8 +133,8 @@ def _list(found: tuple[Diagnostic, ...]) -> str:
         line = None if diagnostic.span is None else diagnostic.span.line
         where = "" if line is None else f' <a href="#L{line}">line {line}</a>'
         items.append(
-            f'<details open="open"><summary>{xml_text(diagnostic.severity)} '
-            f"{xml_text(diagnostic.code)}: {xml_text(diagnostic.message)}{where}</summary>"
+            f'<details open="open"><summary>{escape(diagnostic.severity)} '
+            f"{escape(diagnostic.code)}: {escape(diagnostic.message)}{where}</summary>"
             f"{render_body(diagnostic, 'html')}</details>"
         )
     return "\n".join(items)

@@ -15,11 +15,11 @@ _LIGHT = """
 body { background: #ffffff; color: #1c2127; }
 header, .panel > h2, footer { background: #f5f7f9; border-color: #d9dee4; color: #3d4752; }
 .panel { border-color: #d9dee4; }
-.number { color: #8c97a3; }
+.place { color: #8c97a3; }
 .line.linked:hover { background: #eef3fb; }
 .line.chosen, .line:target { background: #fff1bf; }
-.mark-error .number { color: #b3261e; font-weight: 700; }
-.mark-warning .number { color: #8a5a00; font-weight: 700; }
+.mark-error .place { color: #b3261e; font-weight: 700; }
+.mark-warning .place { color: #8a5a00; font-weight: 700; }
 a { color: #0b57d0; }
 .relaxscript-graph a:target .box { stroke: #0b57d0; stroke-width: 2.6; }
 """
@@ -27,11 +27,11 @@ _DARK = """
 body { background: #14171b; color: #e3e6ea; }
 header, .panel > h2, footer { background: #1c2126; border-color: #2f363d; color: #c3cad2; }
 .panel { border-color: #2f363d; }
-.number { color: #77828e; }
+.place { color: #77828e; }
 .line.linked:hover { background: #1d2733; }
 .line.chosen, .line:target { background: #4a3c08; }
-.mark-error .number { color: #ff8a80; }
-.mark-warning .number { color: #ffcf70; }
+.mark-error .place { color: #ff8a80; }
+.mark-warning .place { color: #ffcf70; }
 a { color: #8ab4f8; }
 .relaxscript-graph a:target .box { stroke: #8ab4f8; }
 """
@@ -53,12 +53,12 @@ main {{ grid-template-columns: minmax(0, 46fr) minmax(0, 54fr); }}
 .script {{ font: 12px/1.55 {MONOSPACE}; }}
 .line {{ display: block; padding-right: 16px; white-space: pre; }}
 .line.linked {{ cursor: pointer; }}
-.number {{ display: inline-block; width: 4.5em; padding-right: 1em; text-align: right; }}
-.number {{ text-decoration: none; user-select: none; }}
+.place {{ display: inline-block; width: 4.5em; padding-right: 1em; text-align: right; }}
+.place {{ text-decoration: none; user-select: none; }}
 .drawing {{ padding: 8px; }}
 .drawing svg {{ display: block; margin: 0 auto; }}
 .relaxscript-graph a {{ cursor: pointer; }}
-.number:focus-visible {{ outline: 2px solid #0b57d0; outline-offset: -2px; }}
+.place:focus-visible {{ outline: 2px solid #0b57d0; outline-offset: -2px; }}
 footer {{ border-top: 1px solid; max-height: 34vh; overflow: auto; padding: 6px 16px; }}
 footer summary {{ cursor: pointer; font-weight: 600; }}
 {_LIGHT}@media (max-width: 800px) {{ main {{ display: block; overflow: auto; }} }}

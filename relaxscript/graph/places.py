@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relaxscript.errors import DiagnosticError, InternalError, Span, UnplacedError
+from relaxscript.errors.markup import hint_of
 from relaxscript.ir.relax import Function
 from relaxscript.script.printer.module import Printer
 
@@ -41,9 +42,8 @@ def say_lines(picture: Picture, function: Function, printer: Printer | None) -> 
         origin = item.origin
         if origin is None:
             continue
-        own = origin.span
-        if own is not None and not own.source.filename.startswith("<"):
-            item.source = own.source.location(own.line, own.column)
+        if origin.span is not None and not origin.span.filename.startswith("<"):
+            item.source = hint_of(origin.span)
         if printer is None or whole is None:
             continue
         spans = [span for span in printer.places.get(origin, ()) if whole.contains(span)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .escape import xml_text
+from relaxscript.errors.markup import escape
+
 from .layout import Box, Path, PictureLayout, lay_out, reference_title, value_label
 from .looks import NAME, style_sheet
 from .picture import Cluster, DrawnNode, Item, NodeKind, Picture
@@ -24,15 +25,14 @@ def svg(picture: Picture, *, linked: bool = False) -> str:
         f'height="{_n(height + lift)}" '
         # It shrinks to the width that there is, but not until nothing can be read.
         f'style="max-width:100%;min-width:{_n(0.6 * width)}px;height:auto" '
-        f'aria-label="{xml_text(f"dataflow of {picture.name}")}">'
+        f'aria-label="{escape(f"dataflow of {picture.name}")}">'
     ]
     kinds = frozenset(node.kind for node in picture.nodes()) | {"reference"}
     pieces.append(f"<style>{style_sheet(kinds)}</style>")
     pieces.append(f'<rect class="paper" width="{_n(width)}" height="{_n(height + lift)}"/>')
     if picture.remark:
         pieces.append(
-            f'<text class="heading remark" x="{_n(MARGIN)}" y="18">'
-            f"{xml_text(picture.remark)}</text>"
+            f'<text class="heading remark" x="{_n(MARGIN)}" y="18">{escape(picture.remark)}</text>'
         )
     pieces.append(f'<g transform="translate({_n(MARGIN)} {_n(MARGIN + lift)})">')
     pieces += _drawn(picture, layout, linked)
@@ -82,10 +82,10 @@ def _frame(box: Box, picture: Picture, linked: bool) -> str:
     cluster = picture.cluster(box.key)
     look = {"function": "whole", "branch": "branch"}.get(cluster.kind, "plain")
     text = (
-        f"<title>{xml_text(tooltip(cluster))}</title>"
+        f"<title>{escape(tooltip(cluster))}</title>"
         f'<rect class="frame {look}" x="{_n(box.x)}" y="{_n(box.y)}" rx="8" '
         f'width="{_n(box.width)}" height="{_n(box.height)}"/>'
-        f'<text class="heading" x="{_n(box.x + 10)}" y="{_n(box.y + 14)}">{xml_text(cluster.title)}'
+        f'<text class="heading" x="{_n(box.x + 10)}" y="{_n(box.y + 14)}">{escape(cluster.title)}'
         "</text>"
     )
     return _group("cluster", cluster, text, linked)
@@ -100,16 +100,16 @@ def _node(box: Box, picture: Picture, linked: bool) -> str:
     base = box.y + (box.height / 2 + 4 if not detail else 16)
     pill = node.is_leaf or box.is_reference or kind in ("result", "condition", "merge")
     text = (
-        f"<title>{xml_text(tooltip(node))}</title>"
+        f"<title>{escape(tooltip(node))}</title>"
         f'<rect class="box" x="{_n(box.x)}" y="{_n(box.y)}" width="{_n(box.width)}" '
         f'height="{_n(box.height)}" rx="{_n(min(box.height / 2, 15) if pill else 6)}"/>'
         f'<text class="title" text-anchor="middle" x="{_n(middle)}" y="{_n(base)}">'
-        f"{xml_text(title)}</text>"
+        f"{escape(title)}</text>"
     )
     if detail:
         text += (
             f'<text class="detail" text-anchor="middle" x="{_n(middle)}" y="{_n(base + 13)}">'
-            f"{xml_text(detail)}</text>"
+            f"{escape(detail)}</text>"
         )
     return _group(f"node {kind.replace(' ', '_')}", node, text, linked, box.is_reference)
 
@@ -134,7 +134,7 @@ def _value(box: Box, picture: Picture) -> list[str]:
     if not said or node.kind == "result":
         return []
     x, y = box.x + box.width / 2 + 6, box.y + box.height + 11
-    return [f'<text class="value" x="{_n(x)}" y="{_n(y)}">{xml_text(said)}</text>']
+    return [f'<text class="value" x="{_n(x)}" y="{_n(y)}">{escape(said)}</text>']
 
 
 def _wire(path: Path, picture: Picture) -> str:
@@ -156,7 +156,7 @@ def _wire(path: Path, picture: Picture) -> str:
     source = picture.items[path.value]
     label = value_label(source) or source.title if isinstance(source, DrawnNode) else source.title
     last = f' data-last="{path.last}"' if ends else ""
-    text = f'<g data-value="{path.value}"{last}><title>{xml_text(label)}</title>'
+    text = f'<g data-value="{path.value}"{last}><title>{escape(label)}</title>'
     text += f'<path class="{look}" d="{way}"/>'
     if ends:
         text += f'<path class="arrow" d="M{_n(x3 - 3.5)} {_n(y3 - 1)}h7l-3.5 7z"/>'

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from relaxscript.errors.styles import visible, width
+from relaxscript.errors.markup import legible
+from relaxscript.errors.styles import width
 from relaxscript.ir import prim
 from relaxscript.ir.relax import (
     Constant,
@@ -45,7 +46,7 @@ MOST_FIELDS = 3
 
 def fit(text: str, most: int = LONGEST_TITLE) -> str:
     """One line of text, shortened to so many columns; what cannot be seen has a sign."""
-    line = visible(text.replace("\n", "\u23ce"))
+    line = legible(text.replace("\n", "\u23ce"))
     if columns(line) <= most:
         return line
     kept, used = "", 1

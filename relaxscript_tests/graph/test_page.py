@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from relaxscript.graph.page_parts import PAGE_SCRIPT
 from relaxscript.ir.relax import BindingBlock, Call, Function, Op, SeqExpr, Var, VarBinding
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript_tests.graph.programs import HOSTILE, module, named
@@ -83,9 +84,19 @@ def test_lines_and_boxes_lead_to_each_other(read):
     (box,) = [a for _, a in found if (a.get("class") or "").startswith("node operator")]
     line = ids[box["href"].removeprefix("#")]
     assert line["data-item"] == box["data-item"]
-    links = [a["href"] for _, a in found if a.get("class") == "number" and "href" in a]
+    links = [a["href"] for _, a in found if a.get("class") == "place" and "href" in a]
     assert f"#n{box['data-item']}" in links
     assert all(link.removeprefix("#") in ids for link in links)
+
+
+def test_what_the_script_of_the_page_looks_for_is_there(read):
+    found = Elements(read(MODULE.graph())).found
+    there = {key for _, attrs in found for key in attrs}
+    assert {f"data-{name}" for name in re.findall(r"dataset\.(\w+)", PAGE_SCRIPT)} <= there
+    classes = {name for _, attrs in found for name in (attrs.get("class") or "").split()}
+    selectors = re.findall(r'querySelector(?:All)?\("([^"]*)"\)', PAGE_SCRIPT)
+    wanted = set(re.findall(r"\.([\w-]+)", " ".join(selectors)))
+    assert wanted - {"chosen"} <= classes
 
 
 def test_the_script_is_there_with_numbers_and_all_its_text(read):
