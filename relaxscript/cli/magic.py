@@ -70,12 +70,14 @@ def run_cell(shell: Any, line: str, cell: str) -> None:
 
 
 def show(shell: Any, before: Any, after: Any, args: argparse.Namespace) -> None:
-    """Show a module or function, or what passes change."""
+    """Show a module or function, or what passes change; its graph, where that is asked for."""
     if args.diff:
         whole = before if isinstance(before, IRModule) else IRModule.from_expr(before)
         publish(shell, diff(whole, after))
     else:
         after.show()
+    if args.graph:
+        publish(shell, after.graph())
 
 
 def publish(shell: Any, value: Any) -> None:
@@ -164,6 +166,7 @@ def grammar() -> _MagicParser:
         help='show what passes make of it: "FoldConstant,FuseOps", or the name of a pipeline',
     )  # fmt: skip
     parser.add_argument("--diff", action="store_true", help="show what the passes change")
+    parser.add_argument("--graph", action="store_true", help="draw the dataflow of its function")
     parser.add_argument("--no-show", action="store_true", help="check and run it only")
     return parser
 

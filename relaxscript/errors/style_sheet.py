@@ -64,7 +64,8 @@ _RULES: tuple[tuple[str, str], ...] = (
         "color:inherit;text-align:left",
     ),
     (":is(pre,code)", "white-space:pre;tab-size:4"),
-    ("summary code", "font-size:1em"),
+    # Pages have rules for code in a line and for tables, which are more specific than ours above.
+    (".rx-box summary>code", "font-size:1em;padding:0;background:none"),
     (".rx-box", "background:@page;border-radius:4px;padding:0.6em 0.8em;overflow-x:auto"),
     (".rx-box+.rx-box", "margin-top:0.5em"),
     (".rx-folds", "padding-left:1.7em"),
@@ -79,7 +80,10 @@ _RULES: tuple[tuple[str, str], ...] = (
     (".rx-title b", "color:@text"),
     ("caption.rx-title", "font-size:1em;text-align:left;caption-side:top;white-space:pre"),
     ("table.rx-rows", "border-collapse:collapse;width:auto;margin:0"),
-    ("table.rx-rows :is(th,td)", "padding:0.15em 0.9em 0.15em 0;border:0;white-space:pre"),
+    (
+        "table.rx-rows :is(th,td)",
+        "padding:0.15em 0.9em 0.15em 0;border:0;white-space:pre;text-align:left",
+    ),
     ("table.rx-rows th", "color:@gutter;font-weight:normal;border-bottom:1px solid @line"),
     ("table.rx-rows :is(th,td).right", "text-align:right"),
     ("table.rx-rows tbody tr", "background:none;border:0"),

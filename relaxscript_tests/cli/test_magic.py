@@ -35,6 +35,7 @@ CELLS = {
     "passes": f"%%relax --passes LegalizeOps\n{MODULE}",
     "written": "print(len(M.functions))",
     "diff": f"%%relax --passes 'LegalizeOps,FuseOps' --diff\n{FUNCTION}",
+    "graph": f"%%relax --graph\n{FUNCTION}",
     "no show": f"%%relax --no-show\n{FUNCTION}",
     "wrong": f"%%relax\n{WRONG}",
     "below": f"%%time\n%%relax\n\n\n{WRONG}",
@@ -76,6 +77,7 @@ def test_passes_change_what_is_shown_and_not_what_is_defined(shown):
     assert shown["written"].printed == "1\n"
     assert "-    return gv\n" not in shown["diff"].printed
     assert "R.call_tir(cls.exp" in shown["diff"].printed
+    assert shown["graph"].printed.endswith("(2,) float32\n  return gv\n")
     assert shown["no show"] == Shown("", True)
 
 
