@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import struct
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -27,8 +28,8 @@ from relaxscript.semantics.c_functions import c_function
 from relaxscript.version import __version__
 
 __all__ = [
-    "AS_IT_STANDS", "AS_WRITTEN", "Code", "LinkedObject", "assembly_text", "compile_text",
-    "engine_dependencies", "optimised_text", "stored_code",
+    "AS_IT_STANDS", "AS_WRITTEN", "Code", "LinkedObject", "ModuleParts", "assembly_text",
+    "compile_text", "engine_dependencies", "optimised_text", "stored_code",
 ]  # fmt: skip
 
 
@@ -39,6 +40,17 @@ _lock = lock_across_forks()
 AS_WRITTEN = -1
 # The level of code that is short, has no loops and runs once in a call: its compilation counts.
 AS_IT_STANDS = -2
+
+# Of two objects that are stored as one: the length of the first.
+_LENGTH = struct.Struct("<8sQ")
+_TWO = b"\x93RXTWO\r\n"
+
+
+class ModuleParts(NamedTuple):
+    """The text of a module in two parts, each complete: `glue` is compiled as it stands."""
+
+    text: str
+    glue: str
 
 
 class LinkedObject(NamedTuple):
@@ -143,19 +155,26 @@ class Engine:
             self.optimise(module, machine, level)
             yield module, machine
 
-    def compile(self, text: str, wanted: LinkedObject, level: int) -> Code:
-        """Link the code of a text, of which the cache has the object or gets it.
+    def compile(self, parts: ModuleParts, wanted: LinkedObject, level: int) -> Code:
+        """Link the code of a module, of which the cache has the object or gets it.
 
         Raises `InternalError` where LLVM refuses the text.
         """
         code = self.link_stored(wanted)
         if code is not None:
             return code
-        with self.optimise_source(text, level) as (module, machine):
-            image = machine.emit_object(module)
+        image = self.emit(parts.text, level)
+        if parts.glue:
+            image = _LENGTH.pack(_TWO, len(image)) + image + self.emit(parts.glue, AS_IT_STANDS)
         code = self.link(image, wanted)
         object_cache().store(wanted.key, image)
         return code
+
+    def emit(self, text: str, level: int) -> bytes:
+        """The object of a text."""
+        with self.optimise_source(text, level) as (module, machine):
+            image: bytes = machine.emit_object(module)
+        return image
 
     def link_stored(self, wanted: LinkedObject) -> Code | None:
         """Link an object that the cache has; None where it has none that can be linked."""
@@ -173,7 +192,9 @@ class Engine:
 
         Raises `InternalError` for what is no object, and where a function is missing.
         """
-        library = self.llvm.JITLibraryBuilder().add_object_img(image)
+        library = self.llvm.JITLibraryBuilder()
+        for part in _parts_of(image):
+            library.add_object_img(part)
         for symbol, name in wanted.functions:
             library.import_symbol(symbol, name if isinstance(name, int) else _address(name))
         library.add_current_process()
@@ -229,6 +250,14 @@ def object_key(text: str, dependencies: Mapping[str, Any]) -> str:
     return found.hexdigest()
 
 
+def _parts_of(image: bytes) -> list[bytes]:
+    """The objects that are in one image."""
+    if not image.startswith(_TWO):
+        return [image]
+    _, length = _LENGTH.unpack_from(image)
+    return [image[_LENGTH.size : _LENGTH.size + length], image[_LENGTH.size + length :]]
+
+
 @contextmanager
 def _as_internal_error() -> Iterator[None]:
     try:
@@ -258,13 +287,18 @@ def _the_engine() -> Engine:
 
 
 def compile_text(
-    text: str, entries: str | Sequence[str], functions: Mapping[str, str | int], level: int
+    text: str,
+    entries: str | Sequence[str],
+    functions: Mapping[str, str | int],
+    level: int,
+    parts: ModuleParts | None = None,
 ) -> Code:
     """Compile a module of LLVM at a level from 0 to 3, or one named above; `entries` are exported.
 
     `functions` are those that it calls, by their symbols: functions of the C library by their
-    names, others by their addresses. Equal modules are one code while anybody holds it, and the
-    last `KEPT` are held: each compilation costs time, and LLVM keeps some memory of it for good.
+    names, others by their addresses. `parts` are the text, where not all of it has that level.
+    Equal modules are one code while anybody holds it, and the last `KEPT` are held: each
+    compilation costs time, and LLVM keeps some memory of it for good.
     """
     entries = (entries,) if isinstance(entries, str) else tuple(entries)
     with _lock:
@@ -272,7 +306,11 @@ def compile_text(
         key = object_key(text, engine.dependencies(level))
         wanted = LinkedObject(key, entries, tuple(sorted(functions.items())))
         code = _codes.get(wanted)
-        return _remember(engine.compile(text, wanted, level)) if code is None else code
+        return (
+            _remember(engine.compile(parts or ModuleParts(text, ""), wanted, level))
+            if code is None
+            else code
+        )
 
 
 def stored_code(wanted: LinkedObject) -> Code | None:

@@ -9,6 +9,7 @@ arguments fit the signature. The result is 0, or the number of a failure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from relaxscript.dtypes import DataType
@@ -29,6 +30,7 @@ from .buffer_address import BufferAddress, CodegenOptions
 from .context import EmissionRules, FunctionContext
 from .counters import begin_timing, end_timing
 from .elements import emit_load, i64, size_of, strides_of
+from .engine import ModuleParts
 from .expression import emit
 from .external import emit_external
 from .ir_writer import DETAILS, Explain, FailureSites, Value
@@ -39,21 +41,31 @@ from .statement import emit_body
 from .types import register, storage
 from .value_ranges import DIMENSION, Interval, limits
 from .vector_math import emit_vector_math
+from .workspace import is_row_of_calls
 
 __all__ = ["ENTRY", "ModuleText"]
 
 ENTRY = "relaxscript_entry"
+# From so many lines on, functions that only call others are an object of their own, which costs a
+# millisecond.
+LONG = 100
 RETURNED, RESULT = DETAILS - 3, DETAILS - 2
 
 
 class ModuleText:
     """The text of an LLVM module for some PrimFuncs, its entries, and all that they call."""
 
-    def __init__(self, options: CodegenOptions, module: IRModule | None) -> None:
+    def __init__(
+        self, options: CodegenOptions, module: IRModule | None, as_written: bool = False
+    ) -> None:
         self.options = options
+        # Whether LLVM only puts values into registers: loops and addresses are what is written.
+        self.as_written = as_written
         self.module = module
         self.sites = FailureSites()
         self.functions: list[str] = []
+        # Functions that only call others, of code that is compiled as it is written.
+        self.glue: list[str] = []
         self.results: dict[tir.PrimFunc, DataType | None] = {}
         self.entries: dict[tir.PrimFunc, str] = {}
         self._symbols: dict[tir.PrimFunc, str] = {}
@@ -85,7 +97,9 @@ class ModuleText:
             self._symbols[func] = symbol
             self._open.append(func)
             cx = FunctionContext(self, func, RULES)
-            self.functions.append(function_text(cx, symbol, internal=func not in self.entries))
+            internal = func not in self.entries and not self.as_written
+            made = self.glue if self.as_written and only_calls(func) else self.functions
+            made.append(function_text(cx, symbol, internal))
             self.results[func] = cx.result
             self._open.pop()
         return self._symbols[func]
@@ -99,7 +113,40 @@ class ModuleText:
         return found
 
     def __str__(self) -> str:
-        return "\n".join([*self.sites.declarations.values(), *self.functions]) + "\n"
+        return "\n".join([*self.sites.declarations.values(), *self.functions, *self.glue]) + "\n"
+
+    def parts(self) -> ModuleParts | None:
+        """The text in parts, where a function that only calls others is long.
+
+        LLVM takes ten times as long for it as for one that it takes as it stands, and finds little.
+        """
+        if sum(text.count("\n") for text in self.glue) < LONG:
+            return None
+        used = [line for text in self.functions for line in _declarations(text, "".join(self.glue))]
+        glue = "\n".join([*used, *self.glue]) + "\n"
+        # A later declaration may be a function that calls what is declared before.
+        for name, text in reversed(self.sites.declarations.items()):
+            if f"@{name}" in glue:
+                glue = f"{text}\n{glue}"
+        text = "\n".join([*self.sites.declarations.values(), *self.functions]) + "\n"
+        return ModuleParts(text, glue)
+
+
+_DEFINED = re.compile(r"define (i32 @([\w.]+)\(.*\)) nounwind")
+
+
+def _declarations(text: str, glue: str) -> list[str]:
+    """The declaration of a function, if other code calls it."""
+    found = _DEFINED.match(text)
+    if found is None or f"@{found[2]}(" not in glue:
+        return []
+    return [f"declare {found[1]} nounwind"]
+
+
+def only_calls(func: tir.PrimFunc) -> bool:
+    """True for the function that a run of bindings is: a block that calls PrimFuncs."""
+    body = func.body
+    return isinstance(body, tir.BlockRealize) and is_row_of_calls(body.block)
 
 
 def _abi(dtype: DataType) -> str:

@@ -103,7 +103,7 @@ def _compile_together(
     level: int,
 ) -> dict[str, Kernel]:
     """The kernels of PrimFuncs that are one module of LLVM."""
-    text = ModuleText(options, module)
+    text = ModuleText(options, module, level == AS_WRITTEN)
     try:
         text.add_entries(functions.values())
     except RecursionError:
@@ -114,7 +114,7 @@ def _compile_together(
     used: dict[str, str | int] = {s: s for s in _C_SYMBOLS if s in text.sites.declarations}
     used.update(text.sites.externs)
     used.update({symbol: hook.address for symbol, hook in text.sites.hooks.items()})
-    code = compile_text(llvm_ir, tuple(text.entries.values()), used, level)
+    code = compile_text(llvm_ir, tuple(text.entries.values()), used, level, text.parts())
     return {
         name: _kernel(func, name, text, llvm_ir, code, level) for name, func in functions.items()
     }

@@ -13,7 +13,6 @@ import numpy as np
 from relaxscript.codegen.llvm import Kernel
 from relaxscript.codegen.llvm.engine import (
     AS_IT_STANDS,
-    AS_WRITTEN,
     Code,
     LinkedObject,
     compile_text,
@@ -210,7 +209,7 @@ def _support() -> dict[str, int]:
         "relaxscript.new_array": numpy_function("PyArray_NewFromDescr"),
         "relaxscript.set_base": numpy_function("PyArray_SetBaseObject"),
     }
-    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, TESTS, AS_WRITTEN))
+    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, TESTS, AS_IT_STANDS))
     for text, functions, level in rows:
         used = {name: address for name, address in symbols.items() if f"@{name}" in text}
         _shared.append(compile_text(text, functions, used, level))

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from relaxscript.codegen.llvm import compile_prim_funcs
+from relaxscript.codegen.llvm.buffer_address import CodegenOptions
+from relaxscript.codegen.llvm.engine import Engine, ModuleParts
+from relaxscript.codegen.llvm.function import ModuleText
 from relaxscript.codegen.llvm.workspace import is_row_of_calls, plan_slots
 from relaxscript.errors import VMError
 from relaxscript.interpreter.tir import evaluate
 from relaxscript.ir import tir
 from relaxscript.ir.module import IRModule
 from relaxscript.script import from_source
+from relaxscript.transform.default_schedule.apply_default_schedule import SCHEDULE
 
 HEAD = """
 @I.ir_module
@@ -124,3 +128,33 @@ def test_sizes_beyond_all_memory_are_refused():
     x = np.zeros(9, "float32")
     with pytest.raises(VMError, match="memory"):
         kernel(x, x.copy())
+
+
+def parts_of(mod: IRModule) -> ModuleParts | None:
+    text = ModuleText(CodegenOptions(), mod, as_written=True)
+    scheduled = [f for f in mod.functions.values() if f.attrs and SCHEDULE in f.attrs]
+    text.add_entries(scheduled)
+    return text.parts()
+
+
+def test_a_long_row_is_an_object_of_its_own_which_llvm_takes_as_it_stands():
+    names, sizes = ["more"] * 12, ["n"] * 11
+    parts = parts_of(row_of(names, sizes))
+    assert "@relaxscript_entry(" not in parts.text
+    assert parts.glue.count("define ") == 1
+    assert parts.glue.count("declare i32 @relaxscript_f1(") == 1
+    assert "define i32 @relaxscript_f1(" in parts.text
+    assert parts_of(row_of(names[:2], ["8"])) is None
+
+
+def test_a_long_row_is_kept_with_what_it_calls(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELAXSCRIPT_CACHE", str(tmp_path / "cache"))
+    mod = row_of(["more"] * 12, ["n"] * 11)
+    x, y = np.arange(3, dtype="float32"), np.zeros(3, "float32")
+    kernel = compiled(mod)
+    kernel(x, y)
+    linked = kernel.entry.code.linked
+    assert np.array_equal(y, x + 12)
+    again = Engine().link_stored(linked)
+    assert again.linked == linked
+    assert again.addresses.keys() == kernel.entry.code.addresses.keys()
