@@ -18,6 +18,7 @@ from relaxscript.semantics.prim_func_abi import PrimFuncSignature
 from relaxscript.semantics.vector_math import has_vector_math
 
 from .buffer_address import BufferAddress, CodegenOptions
+from .index_sum import IndexSum
 from .ir_writer import Explain, FunctionWriter, Value
 from .proofs import Proofs
 from .value_ranges import ValueRanges
@@ -54,8 +55,9 @@ class FunctionContext:
         self.vector_math = has_vector_math(func)
         # So many calls of them there are of each width, once they are counted.
         self.math_calls: Counter[int] | None = None
-        self.asm = FunctionWriter(module.sites)
-        self.values: dict[Node, Value] = {}
+        self.asm = FunctionWriter(module.sites, module.as_written)
+        # A sum is written where it is used: an address has no use for it as one number.
+        self.values: dict[Node, Value | IndexSum] = {}
         self.ranges = ValueRanges()
         self.proofs = Proofs()
         # How a sum or product of integers fails, where it may not wrap.

@@ -18,7 +18,8 @@ from relaxscript.semantics import tir_errors
 
 from .buffer_address import BufferAddress
 from .context import FunctionContext
-from .expression import emit, emit_branches
+from .expression import emit, emit_branches, emit_sum
+from .index_sum import IndexSum, address_of_sum, is_number, sum_of
 from .ir_writer import Value
 from .types import register, storage
 
@@ -82,6 +83,21 @@ def add(cx: FunctionContext, a: Value, b: Value) -> Value:
     return cx.asm.operation("add nsw", a, b)
 
 
+def sum_of_element(
+    cx: FunctionContext, place: BufferAddress, indices: Sequence[IndexSum]
+) -> IndexSum:
+    """The place of an element, in elements."""
+    asm, offset, step = cx.asm, IndexSum((), 0), sum_of(i64(cx, 1))
+    if place.strides is not None:
+        for index, stride in zip(indices, place.strides, strict=True):
+            offset = offset.plus(asm, index.times(asm, stride))
+        return offset
+    for index, extent in zip(reversed(indices), reversed(place.shape), strict=True):
+        offset = index.times(asm, step.written(asm)).plus(asm, offset)
+        step = step.times(asm, extent)
+    return offset
+
+
 def strides_of(cx: FunctionContext, place: BufferAddress) -> list[Value]:
     """The strides in elements; those of a compact buffer follow from its dimensions."""
     if place.strides is not None:
@@ -128,9 +144,13 @@ def check_run(
 
 
 def address_of_element(
-    cx: FunctionContext, place: BufferAddress, indices: Sequence[Value]
+    cx: FunctionContext, place: BufferAddress, sums: Sequence[IndexSum]
 ) -> Value:
     """The address of the element at some indices of 64 bits that lie in the buffer."""
+    if cx.asm.as_written:
+        offset_sum = sum_of_element(cx, place, sums)
+        return address_of_sum(cx.asm, storage(place.dtype), place.pointer, offset_sum)
+    indices = [index.written(cx.asm) for index in sums]
     offset = i64(cx, 0)
     if place.strides is None:
         for index, extent in zip(indices, place.shape, strict=True):
@@ -307,11 +327,15 @@ class Access:
             and (place.strides is None or place.strides[-1].text == "1")
         )
         firsts = [last.base] if isinstance(last, prim.Ramp) and self.is_run else indices[-1:]
-        self.numbers = [emit_wide(cx, i) for i in (*indices[:-1], *firsts)]
+        self.sums = [index_of(cx, i) for i in (*indices[:-1], *firsts)]
         self.open = unproved_axes(cx, place, indices)
 
-    def _at(self, lane: int) -> list[Value]:
-        return [self.cx.asm.extract(i, lane) for i in self.numbers]
+    def _at(self, lane: int) -> list[IndexSum]:
+        asm = self.cx.asm
+        return [
+            sum_of(asm.extract(index.terms[0], lane)) if is_vector(index) else index
+            for index in self.sums
+        ]
 
     def address(self, lane: int) -> Value:
         """The address of a lane."""
@@ -321,23 +345,26 @@ class Access:
         """Fail unless a lane lies in the buffer."""
         at = self._at(lane) if self.open else []
         for k in self.open:
-            check_index(self.cx, self._site(k), at[k], self.place.shape[k])
+            check_index(self.cx, self._site(k), at[k].written(self.cx.asm), self.place.shape[k])
 
     def check_run(self) -> None:
         """Fail unless all lanes of a run lie in the buffer."""
         for k in self.open:
-            site, number, extent = self._site(k), self.numbers[k], self.place.shape[k]
-            if k < len(self.numbers) - 1:
+            site, number, extent = self._site(k), self._number(k), self.place.shape[k]
+            if k < len(self.sums) - 1:
                 check_index(self.cx, site, number, extent)
             else:
                 check_run(self.cx, site, (number, self._last_of_run()), extent)
+
+    def _number(self, axis: int) -> Value:
+        return self.sums[axis].written(self.cx.asm)
 
     def _last_of_run(self) -> Value:
         """The last index of a run, which may have wrapped around in its dtype."""
         ramp = self.indices[-1]
         assert isinstance(ramp, prim.Ramp)
         dtype, asm = ramp.base.dtype, self.cx.asm
-        first = asm.convert("trunc", self.numbers[-1], register(dtype))
+        first = asm.convert("trunc", self._number(-1), register(dtype))
         count = asm.number(first.type, ramp.lanes - 1)
         return asm.to_i64(asm.operation("add", first, count), dtype)
 
@@ -345,10 +372,18 @@ class Access:
         return IndexSite(self.buffer.name, axis, self.indices[axis].dtype, self.span)
 
 
+def index_of(cx: FunctionContext, e: prim.PrimExpr) -> IndexSum:
+    """An integer expression of 64 bits, in all lanes."""
+    if cx.asm.as_written and e.dtype.kind == "int" and e.dtype.lanes == 1:
+        return emit_sum(cx, e)
+    value = emit_wide(cx, e)
+    return IndexSum((value,), 0) if e.dtype.lanes > 1 else sum_of(value)
+
+
+def is_vector(index: IndexSum) -> bool:
+    """True for the indices of several lanes."""
+    return len(index.terms) == 1 and index.terms[0].type.startswith("<")
+
+
 def _lanes(value: Value) -> int:
     return int(value.type[1:].split()[0]) if value.type.startswith("<") else 1
-
-
-def is_number(value: Value) -> bool:
-    """True if a value is a literal."""
-    return not value.text.startswith("%")

@@ -23,12 +23,22 @@ from relaxscript.semantics.llvm_calls import expand_intrinsic
 from relaxscript.semantics.vector_math import has_definition
 
 from .context import FunctionContext
+from .index_sum import IndexSum, sum_of
 from .intrinsics import INTEGER_INTRINSICS, emit_float, next_after, rounded_to_odd, with_room
 from .ir_writer import Value, element_of
 from .types import ARITHMETIC, COMPARISON, column, register
 
-__all__ = ["assign_variable", "emit", "emit_branches", "emit_for_variable", "emit_variable"]
+__all__ = [
+    "assign_variable",
+    "emit",
+    "emit_branches",
+    "emit_for_variable",
+    "emit_sum",
+    "emit_variable",
+]
 
+_INDEX = DataType("int64")
+_SUMS = (prim.Add, prim.Sub, prim.Mul)
 _OF_FLOATS = frozenset({prim.Add, prim.Sub, prim.Mul, prim.Div, prim.Mod})
 _OF_BOOLS = {prim.Add: "or", prim.Max: "or", prim.Mul: "and", prim.Min: "and"}
 
@@ -70,15 +80,62 @@ def emit_choice(cx: FunctionContext, e: prim.PrimExpr) -> Value:
 def emit_variable(cx: FunctionContext, e: prim.Var) -> Value:
     if e not in cx.values:
         raise tir_errors.undefined("variable", e.name, e.span)
-    return cx.values[e]
+    value = cx.values[e]
+    if not isinstance(value, IndexSum):
+        return value
+    return cx.asm.convert("trunc", value.written(cx.asm), register(e.dtype))
 
 
 def assign_variable(cx: FunctionContext, var: prim.Var, value: prim.PrimExpr) -> None:
     """Bind a variable to a value from here on."""
-    cx.values[var] = emit_for_variable(cx, value, var)
+    if value.dtype == var.dtype and may_be_sum(cx, value):
+        tir_errors.check_assignment(var, value)
+        cx.values[var] = emit_sum(cx, value)
+    else:
+        cx.values[var] = emit_for_variable(cx, value, var)
     if value.dtype.is_integer:
         cx.ranges.define(var, cx.ranges.of(value))
         cx.proofs.assign(var, value)
+
+
+def emit_sum(cx: FunctionContext, e: prim.PrimExpr) -> IndexSum:
+    """An integer, with a sign, as a sum of what changes in different loops."""
+    match e:
+        case prim.Var() if e in cx.values:
+            found = cx.values[e]
+            return found if isinstance(found, IndexSum) else _sum_of(cx, found)
+        case prim.IntImm(value=value):
+            return IndexSum((), value)
+        case prim.Add(a, b) | prim.Sub(a, b) | prim.Mul(a, b) if may_be_sum(cx, e):
+            tir_errors.check_operands(e, (a, b))
+            first, second = emit_sum(cx, a), emit_sum(cx, b)
+            if isinstance(e, prim.Add):
+                return first.plus(cx.asm, second)
+            if isinstance(e, prim.Sub):
+                return first.minus(cx.asm, second)
+            if second.terms:
+                first, second = second, first
+            return first.times(cx.asm, second.written(cx.asm))
+    return _sum_of(cx, emit(cx, e))
+
+
+def _sum_of(cx: FunctionContext, value: Value) -> IndexSum:
+    """An integer as a sum of itself, with 64 bits."""
+    if value.type != "i64" and value.text.startswith("%"):
+        value = cx.asm.before_loops("i64", f"sext {value} to i64", (value,))
+    return sum_of(value)
+
+
+def may_be_sum(cx: FunctionContext, e: prim.PrimExpr) -> bool:
+    """True for an integer that may be computed in another order, in parts that may wrap around.
+
+    One of fewer than 64 bits must be known not to wrap itself.
+    """
+    if not cx.asm.as_written or cx.wraps is not None or not isinstance(e, _SUMS):
+        return False
+    return e.dtype == _INDEX or (
+        e.dtype.kind == "int" and e.dtype.lanes == 1 and cx.ranges.is_exact(e)
+    )
 
 
 def emit_for_variable(cx: FunctionContext, e: prim.PrimExpr, var: prim.Var) -> Value:
@@ -272,13 +329,22 @@ def emit_vector(cx: FunctionContext, e: prim.Ramp | prim.Broadcast | prim.Shuffl
 
 
 def emit_shuffle(cx: FunctionContext, e: prim.Shuffle) -> Value:
-    pool = []
-    for vector in e.vectors:
-        value = emit(cx, vector)
-        pool += [cx.asm.extract(value, i) for i in range(vector.dtype.lanes)]
+    vectors = [emit(cx, vector) for vector in e.vectors]
     places = [i.value for i in e.indices if isinstance(i, prim.IntImm)]
     if len(places) < len(e.indices):
         raise tir_errors.invalid("RX0503", "`T.Shuffle` takes constant indices", e.span)
+    first = vectors[0]
+    if first.type.startswith("<") and len(places) > 1 and len(vectors) == 1:
+        return cx.asm.shuffle(first, Value(first.type, "poison"), places)
+    if (
+        first.type.startswith("<")
+        and len(places) > 1
+        and [first.type] == [vector.type for vector in vectors[1:]]
+    ):
+        return cx.asm.shuffle(first, vectors[1], places)
+    pool = []
+    for vector, value in zip(e.vectors, vectors, strict=True):
+        pool += [cx.asm.extract(value, i) for i in range(vector.dtype.lanes)]
     return cx.asm.join([pool[i] for i in places])
 
 

@@ -67,11 +67,21 @@ class FailureSites:
         self.declarations.setdefault(name, text)
 
 
-class FunctionWriter:
-    """The text of a function that is being made."""
+class OpenLoop:
+    """A loop that is being written: what is computed before it, and where its lines begin."""
 
-    def __init__(self, sites: FailureSites) -> None:
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.lines: list[str] = []
+        self.computed: dict[str, Value] = {}
+
+
+class FunctionWriter:
+    """The text of a function that is being made; `as_written` if LLVM only gives it registers."""
+
+    def __init__(self, sites: FailureSites, as_written: bool = False) -> None:
         self.sites = sites
+        self.as_written = as_written
         self.entry: list[str] = ["%status = alloca i32", "store i32 0, ptr %status"]
         self.leave: list[str] = []
         self.lines: list[str] = []
@@ -80,6 +90,11 @@ class FunctionWriter:
         self._count = 0
         # The types of values, by their names.
         self.types: dict[str, str] = {}
+        # The loops around what is being written, and in how many of them each value was made.
+        self.loops: list[OpenLoop] = []
+        self._depths: dict[str, int] = {}
+        # So many of the loops are around a block whose code may become a function of its own.
+        self.outer_loops = 0
         # What was computed before in this block, by the text that computes it.
         self._computed: dict[str, Value] = {}
 
@@ -118,11 +133,49 @@ class FunctionWriter:
             return known
         name = self.name()
         self.types[name] = type_
+        if self.loops:
+            self._depths[name] = len(self.loops)
         value = Value(type_, f"%{name}")
         self.lines.append(f"  {value.text} = {text}")
         if text.partition(" ")[0] not in _NOT_AGAIN:
             self._computed[text] = value
         return value
+
+    def depth_of(self, value: Value) -> int:
+        """The number of loops in which a value, which is known here, may change."""
+        return self._depths.get(value.text[1:], 0)
+
+    def before_loops(self, type_: str, text: str, operands: Sequence[Value]) -> Value:
+        """The value of an instruction that may run too often: before loops that do not change it.
+
+        It is one without effects that cannot fail, such as a sum.
+        """
+        depth = max(self.outer_loops, *map(self.depth_of, operands))
+        if depth >= len(self.loops):
+            return self.value(type_, text)
+        loop = self.loops[depth]
+        known = loop.computed.get(text)
+        if known is None:
+            name = self.name()
+            self.types[name], self._depths[name] = type_, depth
+            known = loop.computed[text] = Value(type_, f"%{name}")
+            loop.lines.append(f"  {known.text} = {text}")
+        return known
+
+    def open_loop(self) -> None:
+        """Begin a loop, of which the next line is the jump into it."""
+        self.loops.append(OpenLoop(len(self.lines)))
+
+    def close_loop(self) -> None:
+        """End the innermost loop: what it found to be the same in all rounds is put before it."""
+        loop = self.loops.pop()
+        self.lines[loop.place : loop.place] = loop.lines
+
+    def in_loop(self, name: str, type_: str) -> Value:
+        """A value that has a name already and changes in the innermost loop."""
+        self.types[name] = type_
+        self._depths[name] = len(self.loops)
+        return Value(type_, f"%{name}")
 
     def operation(self, name: str, a: Value, b: Value, flags: str = "") -> Value:
         """An instruction on two values of one type, or what it gives for two small numbers."""

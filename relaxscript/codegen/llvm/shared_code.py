@@ -20,7 +20,7 @@ from relaxscript.ir import tir
 from relaxscript.semantics.shared_blocks import SHARED
 
 from .context import FunctionContext
-from .expression import assign_variable
+from .expression import assign_variable, emit_variable
 from .ir_writer import NAME, Value
 
 __all__ = ["emit_shared_block", "is_shared"]
@@ -44,16 +44,17 @@ def emit_shared_block(cx: FunctionContext, s: tir.BlockRealize, body: Callable[[
     axes = []
     for axis, value in zip(s.block.iter_vars, s.iter_values, strict=True):
         assign_variable(cx, axis.var, value)
-        given = cx.values[axis.var]
-        name = Value(given.type, f"%{asm.name()}")
-        asm.types[name.text[1:]] = name.type
+        given = emit_variable(cx, axis.var)
+        name = asm.in_loop(asm.name(), given.type)
         cx.values[axis.var] = name
         axes.append((name, given))
     start = asm.name()
     before = _Marks(len(asm.entry), len(asm.leave), len(asm.lines) + 1, asm.late_lines)
     asm.jump(start)
     asm.begin(start)
+    around, asm.outer_loops = asm.outer_loops, len(asm.loops)
     body()
+    asm.outer_loops = around
     function = _lifted(cx, before, start)
     names = {name.text[1:]: given for name, given in axes}
     if function is None:

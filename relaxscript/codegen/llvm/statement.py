@@ -16,7 +16,7 @@ from relaxscript.semantics.statements import assertion_message, core_statements,
 from . import interrupts
 from .context import FunctionContext
 from .elements import emit_store
-from .expression import assign_variable, emit, emit_for_variable
+from .expression import assign_variable, emit, emit_for_variable, emit_variable
 from .memory import allocate_memory, constant_data, declare_buffer, match_region, new_buffer
 from .reductions import emit_counted_loop
 from .shared_code import emit_shared_block, is_shared
@@ -76,7 +76,8 @@ def emit_loop(cx: FunctionContext, s: tir.For) -> None:
         found = shared_by_threads(cx.func, s)
         if found is not None:
             raise DiagnosticError(found)
-    if s.kind == ForKind.UNROLLED and emit_unrolled(cx, s):
+    once = cx.asm.as_written and isinstance(s.extent, prim.IntImm) and s.extent.value == 1
+    if (once or s.kind == ForKind.UNROLLED) and emit_unrolled(cx, s):
         return
     emit_counted_loop(cx, s.loop_var, s.min, s.extent, lambda: emit_loop_body(cx, s.body))
 
@@ -122,6 +123,7 @@ def emit_while(cx: FunctionContext, s: tir.While) -> None:
     asm = cx.asm
     head, body, done = asm.name(), asm.name(), asm.name()
     rounds, since = interrupts.begin_loop(asm)
+    asm.open_loop()
     asm.jump(head)
     asm.begin(head)
     asm.branch(emit(cx, s.condition), body, done)
@@ -129,6 +131,7 @@ def emit_while(cx: FunctionContext, s: tir.While) -> None:
     interrupts.begin_round(asm, rounds, since)
     with cx.scope(s.condition):
         emit_body(cx, s.body)
+    asm.close_loop()
     asm.jump(head)
     asm.begin(done)
 
@@ -183,7 +186,7 @@ def emit_init(cx: FunctionContext, block: tir.Block, init: tir.Stmt) -> None:
     for axis in block.iter_vars:
         if axis.iter_type == "reduce":
             start = emit_for_variable(cx, start_of_axis(axis), axis.var)
-            at_start = asm.compare("icmp eq", cx.values[axis.var], start)
+            at_start = asm.compare("icmp eq", emit_variable(cx, axis.var), start)
             condition = asm.operation("and", condition, at_start)
     asm.branch(condition, inside, done)
     asm.begin(inside)

@@ -282,3 +282,19 @@ def test_random_expressions_give_the_same_bits(data):
     args = [random.choice(interesting(d), COUNT) for d in NARROW]
     level = data.draw(st.sampled_from([0, 2, 3]))
     both(prim_func([*sources, out], loop(i, COUNT, body)), [*args, new(COUNT, dtype)], level=level)
+
+
+@pytest.mark.parametrize("places", [[3, 1, 0, 2], [0, 5, 2, 7], [6], [1, 1]])
+def test_lanes_of_one_or_two_vectors_are_shuffled_at_once(places):
+    sources = [tir.Buffer(name, (8,), "float32") for name in "ab"][: 1 + (max(places) > 3)]
+    target = tir.Buffer("out", (len(places),), "float32")
+    vectors = [load(s, prim.Ramp(const(2), const(1), 4)) for s in sources]
+    found = prim.Shuffle(vectors, [const(k) for k in places])
+    at = prim.Ramp(const(0), const(1), len(places)) if len(places) > 1 else const(0)
+    func = prim_func([*sources, target], store(target, found, at))
+    arrays = [np.arange(8, dtype="float32") + 8 * k for k in range(len(sources))]
+    lanes = np.concatenate([array[2:6] for array in arrays])
+    assert np.array_equal(both(func, [*arrays, new(len(places), "float32")])[-1], lanes[places])
+    text = compile_prim_func(func).llvm_ir
+    assert ("shufflevector" in text) == (len(places) > 1)
+    assert ("extractelement" in text) == (len(places) == 1)
