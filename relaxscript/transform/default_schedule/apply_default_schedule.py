@@ -18,6 +18,7 @@ from .processor import Processor, this_processor
 from .product import product
 from .rows import rows
 from .transposed_product import transposed_product
+from .wide_indices import with_wide_indices
 
 __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 
@@ -42,6 +43,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
+    Rules are given loops of int64: those of int32, as in `T.grid(512, 512)`, are such before.
+
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
     are left as they are, and compiled as they are written. Their
@@ -63,15 +66,16 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
+        wide = with_wide_indices(func)
         for rule in self.rules:
-            made = rule(func, this_processor())
+            made = rule(wide, this_processor())
             if made is not None:
                 marks: dict[str, Any] = {
                     "tir.is_scheduled": True,
                     VECTOR_MATH: True,
                     SCHEDULE: _name_of(rule),
                     # That is seen in plain loops, and not in arranged ones.
-                    FILLS: sorted(filled_params(func, mod)),
+                    FILLS: sorted(filled_params(wide, mod)),
                 }
                 scheduled: PrimFunc = made.with_attrs(marks)
                 return scheduled

@@ -108,7 +108,7 @@ class RewriterWithFacts(StatementRewriter[Facts]):
         return len(parts) <= _MOST_PARTS and all(
             _is_in_int32(node, context)
             for node in parts
-            if isinstance(node, PrimExpr) and node.dtype is INT32
+            if isinstance(node, PrimExpr) and node.dtype is INT32 and not isinstance(node, Var)
         )
 
     def is_inside(self, index: PrimExpr, extent: PrimExpr, facts: Facts) -> bool:
