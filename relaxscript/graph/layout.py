@@ -13,6 +13,7 @@ no boxes of different width.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -77,10 +78,10 @@ class _Frame:
 
 def lay_out(picture: Picture) -> PictureLayout:
     """The layout of a picture; the same for the same picture."""
-    wires = _wires_by_cluster(picture)
-    frames: dict[int, _Frame] = {}
+    plan = _Plan(picture, _wires_by_cluster(picture), picture.light)
+    frames = plan.frames
     for cluster in reversed(picture.clusters()):
-        frames[cluster.key] = _frame(picture, cluster, wires[cluster.key], frames)
+        frames[cluster.key] = _frame(plan, cluster)
     root = frames[picture.root]
     found = PictureLayout(root.width, root.height)
     stack = [(picture.root, 0.0, 0.0)]
@@ -103,9 +104,11 @@ def lay_out(picture: Picture) -> PictureLayout:
 
 # The kind and the value of the vertex at an end of a wire.
 _End = tuple[str, int]
+# The wires of each cluster by its key: by their ends and values.
+_Wires = Mapping[int, dict[tuple[_End, _End, int], DrawnEdge]]
 
 
-def _wires_by_cluster(picture: Picture) -> dict[int, dict[tuple[_End, _End, int], DrawnEdge]]:
+def _wires_by_cluster(picture: Picture) -> _Wires:
     """The wires of each cluster; an edge across frames has one in each that it goes through."""
     found: dict[int, dict[tuple[_End, _End, int], DrawnEdge]] = defaultdict(dict)
     for edge in picture.edges:
@@ -127,11 +130,18 @@ def _wires_by_cluster(picture: Picture) -> dict[int, dict[tuple[_End, _End, int]
 # ---- one cluster
 
 
-def _frame(
-    picture: Picture, cluster: Cluster,
-    wires: dict[tuple[_End, _End, int], DrawnEdge], frames: dict[int, _Frame],
-) -> _Frame:  # fmt: skip
-    layers = _layers(picture, cluster, wires, frames)
+@dataclass
+class _Plan:
+    """A picture, what is known of all of it, and the frames that are laid out already."""
+
+    picture: Picture
+    wires: _Wires
+    light: frozenset[int]
+    frames: dict[int, _Frame] = field(default_factory=dict)
+
+
+def _frame(plan: _Plan, cluster: Cluster) -> _Frame:
+    layers, picture = _layers(plan, cluster), plan.picture
     if not layers.vertices:
         width = 2 * PAD + max(60.0, WIDE * columns(cluster.title))
         return _Frame(width, TITLE + PAD, [], [], [], {}, {})
@@ -143,18 +153,15 @@ def _frame(
     _attach(layers, ranks, picture)
     assign_x(layers, ranks)
     width, height = _assign_y(layers, ranks, cluster)
-    return _finished(layers, ranks, picture, frames, width, height)
+    return _finished(layers, ranks, plan, width, height)
 
 
-def _layers(
-    picture: Picture, cluster: Cluster,
-    wires: dict[tuple[_End, _End, int], DrawnEdge], frames: dict[int, _Frame],
-) -> Layers:  # fmt: skip
+def _layers(plan: _Plan, cluster: Cluster) -> Layers:
     """The vertices and wires of a cluster, before they have ranks."""
-    layers, light = Layers(), picture.light
+    layers, frames = Layers(), plan.frames
     for key in cluster.members:
-        item = picture.items[key]
-        vertex = Vertex("item", key, is_leaf=key in light)
+        item = plan.picture.items[key]
+        vertex = Vertex("item", key, is_leaf=key in plan.light)
         if isinstance(item, DrawnNode):
             _measure(vertex, item)
         else:
@@ -162,7 +169,7 @@ def _layers(
             vertex.left = vertex.right = frame.width / 2
             vertex.height = frame.height
         layers.add(vertex)
-    for (source, target, value), edge in wires.items():
+    for (source, target, value), edge in plan.wires[cluster.key].items():
         for kind, port in (source, target):
             if kind != "item" and (kind, port) not in layers.known:
                 layers.add(Vertex("entry" if kind == "entry" else "exit", port))
@@ -262,9 +269,8 @@ def _assign_y(layers: Layers, ranks: list[list[int]], cluster: Cluster) -> tuple
 
 
 def _finished(
-    layers: Layers, ranks: list[list[int]], picture: Picture, frames: dict[int, _Frame],
-    width: float, height: float,
-) -> _Frame:  # fmt: skip
+    layers: Layers, ranks: list[list[int]], plan: _Plan, width: float, height: float
+) -> _Frame:
     """The boxes, inner frames, paths and ports of a layers that is laid out."""
     frame = _Frame(width, height, [], [], [], {}, {})
     vertices = layers.vertices
@@ -279,10 +285,10 @@ def _finished(
                 frame.entries[vertex.value] = vertex.x - width / 2
             elif vertex.kind == "exit":
                 frame.exits[vertex.value] = vertex.x - width / 2
-            elif vertex.kind == "item" and vertex.value in frames:
+            elif vertex.kind == "item" and vertex.value in plan.frames:
                 frame.inner.append((vertex.value, vertex.x - vertex.left, vertex.y))
             elif vertex.kind != "bend":
-                item = picture.items[vertex.value]
+                item = plan.picture.items[vertex.value]
                 own = node_size(item)[0] if isinstance(item, DrawnNode) else 2 * vertex.left
                 wide = own if vertex.kind == "item" else 2 * vertex.left
                 box = Box(vertex.value, vertex.x - wide / 2, vertex.y, wide, vertex.height)

@@ -35,8 +35,8 @@ def summarise(picture: Picture, max_nodes: int | None) -> None:
     _fold_leaves(picture, max_nodes)
     number = picture.bindings
     picture.remark = (
-        f"a summary of {number} binding{'' if number == 1 else 's'} in "
-        f"{len(picture.nodes())} boxes; all are drawn by graph(max_nodes=None)"
+        f"a summary of {number:,} binding{'' if number == 1 else 's'} in "
+        f"{len(picture.nodes()):,} boxes; all are drawn by graph(max_nodes=None)"
     )
 
 
@@ -82,7 +82,7 @@ def _fold_layers(picture: Picture, cluster: Cluster, layers: Sequence[Sequence[i
             own, other = picture.inside(mine), picture.inside(theirs)
             pairs = zip(other, own) if len(own) == len(other) else ((k, mine) for k in other)
             same.update(pairs)
-    title = f"{len(layers)} times, of which the first is shown"
+    title = f"{len(layers):,} times, of which the first is shown"
     frame = Cluster(picture.next_key(), "repeated", title, cluster.key)
     frame.line = picture.items[layers[0][0]].line
     picture.put(frame)
@@ -212,7 +212,7 @@ def _most(nodes: Sequence[DrawnNode]) -> str:
 def _bindings(picture: Picture, keys: Sequence[int]) -> str:
     inner = [key for top in keys for key in picture.inside(top)]
     number = sum(node.members for node in _nodes(picture, inner))
-    return f"{number} binding{'' if number == 1 else 's'}"
+    return f"{number:,} binding{'' if number == 1 else 's'}"
 
 
 def _fold_leaves(picture: Picture, max_nodes: int) -> None:
@@ -232,7 +232,7 @@ def _fold_leaves(picture: Picture, max_nodes: int) -> None:
             unused = "" if user >= 0 else " that nothing uses"
             kinds = {picture.node(key).kind for key in keys}
             noun = "parameters" if kinds == {"parameter"} else "values"
-            boxes.add(keys, f"{len(keys)} {noun}{unused}", "constant")
+            boxes.add(keys, f"{len(keys):,} {noun}{unused}", "constant")
     boxes.close()
 
 

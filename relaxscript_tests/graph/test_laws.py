@@ -43,4 +43,5 @@ def test_the_work_grows_as_the_number_of_bindings(max_nodes):
         mod = chain(length, mixed=True)
         return lambda: mod.graph(max_nodes=max_nodes).to_svg()
 
-    assert growth(prepare, 60) < 10
+    # Where quadratic, it would be 64; longer functions have longer layers that may repeat.
+    assert growth(prepare, 60) < 14
