@@ -284,28 +284,60 @@ _T = _TypeVar("_T")
 _Ts = _TypeVarTuple("_Ts")
 
 DTensor: _TypeAlias = Any
+"""A tensor on a mesh of devices: `R.DTensor((n, 4), "float32", "mesh[0]", "S[0], R")`.
+
+Shape and dtype are those of the whole tensor. For each axis of the mesh, the placement says
+which axis of the tensor is cut (`S[0]`), or that each device has all of it (`R`).
+"""
 Object: _TypeAlias = Any
+"""Any value."""
 Shape: _TypeAlias = Any
+"""A shape: `R.Shape([n, 4])`, `R.Shape[n, 4]`, `R.Shape(ndim=2)`.
+
+`R.Annotated[R.Shape, n, 4]` is the same in the form that type checkers read.
+"""
 Prim = Annotated[_T, "scalar"]
+"""A scalar: `R.Prim("int64")`, `R.Prim(value=n)`."""
 # Operators give `Any`, which a function whose result is declared may return in its place.
 Tuple: _TypeAlias = _tuple[_Unpack[_Ts]] | Any
+"""A tuple: `R.Tuple(R.Tensor((2,), "float32"), R.Shape)`.
+
+Weights by name are one parameter, `params: R.Tuple(weights)`: the values of the mapping are
+annotations, or arrays. `params["fc1.weight"]` is a field; the names are the attribute
+`param_names` of the function.
+"""
 func = function
 macro = _macro
 bool: _TypeAlias = Any
+"""The dtype bool."""
 i8: _TypeAlias = Any
+"""The dtype int8."""
 i16: _TypeAlias = Any
+"""The dtype int16."""
 i32: _TypeAlias = Any
+"""The dtype int32."""
 i64: _TypeAlias = Any
+"""The dtype int64."""
 u8: _TypeAlias = Any
+"""The dtype uint8."""
 u16: _TypeAlias = Any
+"""The dtype uint16."""
 u32: _TypeAlias = Any
+"""The dtype uint32."""
 u64: _TypeAlias = Any
+"""The dtype uint64."""
 f16: _TypeAlias = Any
+"""The dtype float16."""
 f32: _TypeAlias = Any
+"""The dtype float32."""
 f64: _TypeAlias = Any
+"""The dtype float64."""
 bf16: _TypeAlias = Any
+"""The dtype bfloat16."""
 f8_e4m3fn: _TypeAlias = Any
+"""The dtype float8_e4m3fn."""
 f8_e5m2: _TypeAlias = Any
+"""The dtype float8_e5m2."""
 
 def abs(x: Any) -> Any:
     """The distance from 0; that of the smallest integer wraps around."""

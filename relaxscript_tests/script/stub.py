@@ -9,6 +9,7 @@ by one, with their docstrings, as the registry has them. That of `T` is in `tir_
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -69,8 +70,11 @@ def written() -> str:
         names = ", ".join(f"{name} as {name}" for name in listed)
         parts.append(f"from .names.{home.__name__.rpartition('.')[2]} import {names}\n")
     parts.append("from .names.relax_typed import dim as dim\n")
-    parts.append(TYPES.replace("ALL", repr(list(R.__all__))))
-    parts += [f"{name}: _TypeAlias = Any\n" for name in relax_typed.__all__ if name != "dim"]
+    parts.append(with_docstrings(TYPES.replace("ALL", repr(list(R.__all__)))))
+    for name in relax_typed.__all__:
+        if name != "dim":
+            said = f"The dtype {getattr(R, name)}."
+            parts.append(f'{name}: _TypeAlias = Any\n"""{said}"""\n')
     rooms = [name for name in R.__all__ if isinstance(getattr(R, name), ModuleType)]
     known = "".join(parts)
     for name in sorted(R.__all__):
@@ -82,6 +86,17 @@ def written() -> str:
         elif callable(value) and (f"{name} as {name}" not in known) and is_operator(value):
             parts.append(definition(name, value, False))
     return formatted("".join(parts))
+
+
+def with_docstrings(text: str) -> str:
+    """Assignments, each followed by what its name is: editors show that as well."""
+    lines = text.splitlines(keepends=True)
+    named = [(line, re.match(r"(\w+)(: _TypeAlias)? = Annotated|(\w+): _TypeAlias = ", line))
+             for line in lines]  # fmt: skip
+    return "".join(
+        line if found is None else line + docstring(getattr(R, found[1] or found[3]))
+        for line, found in named
+    )
 
 
 def is_operator(value: Any) -> bool:

@@ -15,6 +15,7 @@ import pytest
 
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.architecture import ROOT
+from relaxscript_tests.cli.lsp.editor import Editor
 from relaxscript_tests.script import stub
 
 TYPED = ROOT / "relaxscript_tests" / "script" / "typed"
@@ -138,6 +139,47 @@ def test_every_public_name_is_known_to_type_checkers(tmp_path):
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     said = json.loads(run("pyright", "--outputjson", "-p", str(tmp_path), folder=tmp_path))
     assert [d["message"] for d in said["generalDiagnostics"]] == []
+
+
+# What pyright shows of names: the beginning of a signature, and of the docstring.
+SHOWN = {
+    "R.matmul": ("def matmul(", "The matrix product of the last two axes"),
+    "R.nn.relu": ("def relu(data: Any)", "`max(x, 0)`"),
+    "R.call_tir": ("def call_tir(", "Call a PrimFunc of the module"),
+    "R.match_cast": ("def match_cast(", "Check a value at run time"),
+    "R.linear": ("def linear(", "`data @ weight.T + bias`"),
+    "R.Shape": ("Shape", "A shape: `R.Shape([n, 4])`"),
+    "R.Tuple": ("Tuple", "A tuple: `R.Tuple("),
+    "R.f32": ("f32", "The dtype float32."),
+    "T.grid": ("def grid(*extents: Any)", "Nested serial loops"),
+    "T.axis.spatial": ("def spatial(", "An axis whose values"),
+    "T.float32": ("class float32(", "Scalars of type float32."),
+    "I.ir_module": ("def ir_module(", "Decorate a class"),
+}
+
+
+@pytest.mark.slow
+def test_an_editor_without_our_server_shows_signatures_and_docstrings(tmp_path):
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
+    lines = ["from relaxscript.script import ir as I, relax as R, tir as T", *SHOWN]
+    uri = (tmp_path / "names.py").as_uri()
+    command = (sys.executable, "-m", "pyright.langserver", "--stdio")
+    text = {
+        "uri": uri,
+        "languageId": "python",
+        "version": 1,
+        "text": "\n".join([*lines, "R.nn.re"]),
+    }
+    with Editor(tmp_path, command) as editor:
+        editor.tell("textDocument/didOpen", {"textDocument": text})
+        for line, (name, (signature, said)) in enumerate(SHOWN.items(), 1):
+            shown = editor.ask_at("hover", uri, line, len(name) - 1)["contents"]["value"]
+            assert signature in shown
+            assert said in shown.replace("\\", "")
+        offered = editor.ask_at("completion", uri, len(lines), len("R.nn.re"))["items"]
+        [relu] = [item for item in offered if item["label"] == "relu"]
+        resolved = editor.ask("completionItem/resolve", relu)
+        assert "def relu(data: Any) -> Any" in resolved["documentation"]["value"]
 
 
 @pytest.mark.parametrize("namespace", [R, T], ids=["R", "T"])

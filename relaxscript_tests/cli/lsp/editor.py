@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from relaxscript_tests.architecture import ROOT
@@ -15,15 +16,19 @@ __all__ = ["Editor"]
 
 # A server that says nothing for so long is ended, and the test fails.
 SECONDS = 120
+SERVER = (sys.executable, "-W", "error", "-m", "relaxscript", "lsp", "--stdio")
 
 
 class Editor:
-    """A process of `relaxscript lsp` and what it has said; requests wait for their answers."""
+    """A process of `relaxscript lsp`, or of another server, and what it has said.
 
-    def __init__(self, folder, **capabilities: Any) -> None:
+    Requests wait for their answers.
+    """
+
+    def __init__(self, folder, command: Sequence[str] = SERVER, **capabilities: Any) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "relaxscript", "lsp", "--stdio"], cwd=folder,
+            command, cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
         )  # fmt: skip
         self.told: list[dict[str, Any]] = []
@@ -34,7 +39,7 @@ class Editor:
         self.reader = threading.Thread(target=self._read_errors)
         self.reader.start()
         self.capabilities = self.ask("initialize", {
-            "processId": None, "rootUri": None, "capabilities": capabilities,
+            "processId": None, "rootUri": folder.as_uri(), "capabilities": capabilities,
         })["capabilities"]  # fmt: skip
         self.tell("initialized", {})
 
@@ -102,6 +107,8 @@ class Editor:
             name, _, value = line.partition(b":")
             length = int(value) if name.lower() == b"content-length" else length
         message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        if "method" in message and "id" in message:  # a question to the editor
+            self._send({"id": message["id"], "result": None})
         return message
 
     # ---- documents
