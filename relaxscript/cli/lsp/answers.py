@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from lsprotocol.types import Hover, InlayHint, MarkupContent, MarkupKind, Position, Range
+from lsprotocol.types import (
+    DocumentSymbol,
+    Hover,
+    InlayHint,
+    Location,
+    MarkupContent,
+    MarkupKind,
+    Position,
+    Range,
+)
 
+from relaxscript.script import relax
+
+from .definitions import definition_of
 from .hints import as_lsp_hint, hints_in
 from .lookup import FoundSyntax, found_at
 from .open_documents import OpenDocument
 from .shift import Shift
+from .symbols import outline
 from .words import hover_text
 
-__all__ = ["hints_of", "hover_of"]
+__all__ = ["definition_at", "hints_of", "hover_of", "symbols_of"]
 
 
 def hover_of(session: OpenDocument, position: Position) -> Hover | None:
@@ -47,12 +60,26 @@ def _shift(session: OpenDocument) -> Shift | None:
     return Shift(good.source.lines, newest.source.lines)
 
 
-def hints_of(session: OpenDocument, asked: Range, *, writable: bool) -> list[InlayHint]:
+def definition_at(session: OpenDocument, position: Position) -> Location | None:
+    """The place where the name at a position is defined."""
+    document, known = session.document, session.latest
+    span = None if known is None else definition_of(known, document.place(position))
+    return None if span is None else Location(document.uri, document.range(span))
+
+
+def symbols_of(session: OpenDocument) -> list[DocumentSymbol]:
+    """The outline of a document."""
+    known = session.latest
+    return [] if known is None else outline(session.document, known)
+
+
+def hints_of(session: OpenDocument, asked: Range) -> list[InlayHint]:
     """The hints of a range."""
     document, newest = session.document, session.latest
     first, last = document.place(asked.start), document.place(asked.end)
     if newest is None:
         return []
+    writable = newest.names.get("R") is relax
     shift = _shift(session)
     if shift is None or session.good is None:
         found = list(hints_in(newest, first[0], last[0]))

@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from .analysis import Analysis, analyse
@@ -46,6 +46,11 @@ class OpenDocument:
     def is_read(self) -> bool:
         """True if the newest text has been read."""
         return self.latest is not None and self.latest.version == self.document.version
+
+    def snapshot(self) -> OpenDocument:
+        """A copy for another thread: nothing that is typed later changes it."""
+        _ = self.document.source
+        return replace(self, document=replace(self.document))
 
 
 class OpenDocuments:
@@ -86,6 +91,15 @@ class OpenDocuments:
         while (session := self.by_uri.get(uri)) is not None and not session.is_read:
             await session.read.wait()
         return session
+
+    async def answer(self, uri: str, question: Callable[[OpenDocument], T]) -> T | None:
+        """The answer on the newest text, worked out by the worker; None for no open document."""
+        while (session := await self.newest(uri)) is not None:
+            still = session.snapshot()
+            found = await self.in_worker(lambda still=still: question(still))  # type: ignore[misc]
+            if session.document.version == still.document.version:
+                return found
+        return None
 
     async def in_worker(self, action: Callable[[], T]) -> T:
         """The result of a function that takes its time."""

@@ -17,16 +17,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from relaxscript.script import relax
 from relaxscript.version import __version__
 
-from .answers import hints_of, hover_of
+from .answers import definition_at, hints_of, hover_of, symbols_of
 from .completion import completions, documented, open_call_at
-from .definitions import definition_of
 from .documents import Document
-from .mistakes import as_lsp, fixed_text, fixes_in, replacing_edit
+from .mistakes import Fix, as_lsp, fixed_text, fixes_in, replacing_edit
 from .open_documents import OpenDocument, OpenDocuments
-from .symbols import symbols_of
 
 __all__ = ["make_server"]
 
@@ -57,6 +54,19 @@ class LogForEditor(logging.Handler):
         said = self.format(record)
         message = types.LogMessageParams(types.MessageType.Error, said)
         self.loop.call_soon_threadsafe(self.server.window_log_message, message)
+
+
+def steady(handler: Callable[[Any, P], None]) -> Callable[[Any, P], None]:
+    """A handler of what is told, which logs why it fails."""
+
+    @functools.wraps(handler)
+    def safe(self: Any, params: P) -> None:
+        try:
+            handler(self, params)
+        except Exception as error:
+            LOG.exception("InternalError: %s: %s", handler.__name__, error)
+
+    return safe
 
 
 def guarded(handler: Callable[[Any, P], Awaitable[R]]) -> Callable[[Any, P], Awaitable[R | None]]:
@@ -129,6 +139,7 @@ class Handlers:
         """End the reading of all documents."""
         self.documents.shut_down()
 
+    @steady
     def opened(self, params: types.DidOpenTextDocumentParams) -> None:
         """Read a document that was opened."""
         item = params.text_document
@@ -139,6 +150,7 @@ class Handlers:
         filename = to_fs_path(item.uri) or item.uri
         self.documents.open(Document(item.uri, filename, item.text, item.version, encoding))
 
+    @steady
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
         """Follow what is typed."""
         session = self.documents.by_uri.get(params.text_document.uri)
@@ -146,6 +158,7 @@ class Handlers:
             session.document.change(params.content_changes, params.text_document.version)
             self.documents.changed(params.text_document.uri)
 
+    @steady
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget a document, and its mistakes in the editor."""
         uri = params.text_document.uri
@@ -158,60 +171,51 @@ class Handlers:
     @guarded
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         """Say what an expression is, and give the page of an operator."""
-        session = await self.documents.newest(params.text_document.uri)
-        return None if session is None else hover_of(session, params.position)
+        uri, position = params.text_document.uri, params.position
+        return await self.documents.answer(uri, lambda known: hover_of(known, position))
 
     @guarded
     async def inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
         """Say what bindings without an annotation are."""
-        session = await self.documents.newest(params.text_document.uri)
-        if session is None or session.latest is None:
-            return None
-        writable = session.latest.names.get("R") is relax
-        return hints_of(session, params.range, writable=writable)
+        uri, asked = params.text_document.uri, params.range
+        return await self.documents.answer(uri, lambda known: hints_of(known, asked))
 
     @guarded
     async def definition(self, params: types.DefinitionParams) -> types.Location | None:
         """Give the place where a name is defined."""
-        session = await self.documents.newest(params.text_document.uri)
-        if session is None or session.latest is None:
-            return None
-        document = session.document
-        span = definition_of(session.latest, document.place(params.position))
-        return None if span is None else types.Location(document.uri, document.range(span))
+        uri, position = params.text_document.uri, params.position
+        return await self.documents.answer(uri, lambda known: definition_at(known, position))
 
     @guarded
     async def document_symbols(
         self, params: types.DocumentSymbolParams
     ) -> list[types.DocumentSymbol] | None:
         """The outline."""
-        session = await self.documents.newest(params.text_document.uri)
-        if session is None or session.latest is None:
-            return None
-        return symbols_of(session.document, session.latest)
+        uri = params.text_document.uri
+        return await self.documents.answer(uri, symbols_of)
 
     @guarded
     async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
         """The fixes of the mistakes in a range, and that of all mistakes."""
-        session = await self.documents.newest(params.text_document.uri)
-        if session is None or session.latest is None:
+        uri, only = params.text_document.uri, params.context.only
+        known = await self.documents.newest(uri)
+        if known is None or known.latest is None:
             return None
         found: list[types.CodeAction] = []
-        if wants(params.context.only, types.CodeActionKind.QuickFix.value):
-            for fix in fixes_in(session.document, session.latest, params.range):
-                edit = self.edit_of(session.document, fix.edits)
-                kind = types.CodeActionKind.QuickFix
-                found.append(
-                    types.CodeAction(
-                        fix.title, kind, [fix.diagnostic], is_preferred=True, edit=edit
-                    )
-                )
-        if wants(params.context.only, FIX_ALL) and any(d.fix for d in session.latest.diagnostics):
-            action = types.CodeAction(
-                "Fix all that relaxscript can fix", FIX_ALL, data={"uri": session.document.uri}
-            )
+        if wants(only, types.CodeActionKind.QuickFix.value):
+            found += [self.fixing(known.document, fix)
+                      for fix in fixes_in(known.document, known.latest, params.range)]  # fmt: skip
+        if wants(only, FIX_ALL) and any(d.fix for d in known.latest.diagnostics):
+            title = "Fix all that relaxscript can fix"
+            action = types.CodeAction(title, FIX_ALL, data={"uri": uri})
             found.append(action if self.resolves_edits else await self.with_all_fixes(action))
         return found
+
+    def fixing(self, document: Document, fix: Fix) -> types.CodeAction:
+        """The action that applies one fix."""
+        edit = self.edit_of(document, fix.edits)
+        kind = types.CodeActionKind.QuickFix
+        return types.CodeAction(fix.title, kind, [fix.diagnostic], is_preferred=True, edit=edit)
 
     @guarded
     async def resolve_action(self, params: types.CodeAction) -> types.CodeAction:

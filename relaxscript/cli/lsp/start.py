@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import threading
 from importlib.util import find_spec
@@ -21,18 +22,20 @@ def serve() -> int:
 
     What is printed by accident goes to the standard error.
     """
+    forget_current_folder()
     missing = [name for name in ("pygls", "lsprotocol") if find_spec(name) is None]
     if missing:
         message = "`relaxscript lsp` needs pygls, which is not installed"
         help = 'pip install "relaxscript[lsp]"'
         raise DiagnosticError(Diagnostic("RX0702", message, None, help=help))
-    forget_current_folder()
     from .server import make_server
 
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(message)s"
     )
     threading.stack_size(STACK)
+    # Python would wait for the thread that waits for input, which nothing wakes.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     make_server().start_io(sys.stdin.buffer, answers)

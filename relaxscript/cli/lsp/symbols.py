@@ -11,12 +11,12 @@ from relaxscript.errors import Source
 from .analysis import Analysis
 from .documents import Document
 
-__all__ = ["symbols_of"]
+__all__ = ["outline"]
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def symbols_of(document: Document, analysis: Analysis) -> list[DocumentSymbol]:
+def outline(document: Document, analysis: Analysis) -> list[DocumentSymbol]:
     """The scripts in their order; the functions of a module are in it."""
     return [_symbol(document, analysis.source, each.node) for each in analysis.definitions]
 

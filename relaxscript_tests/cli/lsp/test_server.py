@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from relaxscript_tests.cli.lsp.editor import Editor, range_of
@@ -208,6 +210,19 @@ def test_modules_of_the_folder_are_not_imported(tmp_path):
     with Editor(tmp_path) as editor:
         assert editor.open("file:///m.py", IMPORTS + "import model\n" + BAD)
     assert not ran.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once(tmp_path, number):
+    with Editor(tmp_path) as editor:
+        editor.process.send_signal(number)
+        assert editor.process.wait() == -number
+
+
+def test_the_end_of_the_input_ends_it(tmp_path):
+    with Editor(tmp_path) as editor:
+        editor.process.stdin.close()
+        assert editor.process.wait() == 0
 
 
 def test_what_is_no_script_is_left_alone(editor):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from relaxscript.cli.lsp.symbols import symbols_of
+from relaxscript.cli.lsp.symbols import outline
 from relaxscript_tests.cli.lsp.texts import DIGITS, analysed, document
 
 
 def test_modules_hold_their_functions():
     text = f"{DIGITS}\n\ndef plain():\n    pass\n"
-    [module] = symbols_of(document(text), analysed(text))
+    [module] = outline(document(text), analysed(text))
     assert (module.name, module.detail) == ("Digits", "@I.ir_module")
     assert [(each.name, each.detail) for each in module.children] == [
         ("relu", "@T.prim_func"), ("main", "@R.function"),
