@@ -26,6 +26,7 @@ from .timing import least_in_turns
 
 LINES = 3_000
 URI = "file:///model.py"
+BROKEN = "a bracket missing"
 IMPORTS = "from relaxscript.script import ir as I, relax as R, tir as T\n"
 _fresh = itertools.count()
 
@@ -83,7 +84,7 @@ def main() -> None:
     texts = {"one function": program(LINES), "30 functions": in_pieces(LINES, 30)}
     texts["a mistake in each of 30"] = texts["30 functions"].replace("R.output(", "R.output(no, ")
     half = texts["30 functions"].index("R.tanh(", len(texts["30 functions"]) // 2)
-    texts["a bracket missing"] = f"{texts['30 functions'][:half]}({texts['30 functions'][half:]}"
+    texts[BROKEN] = f"{texts['30 functions'][:half]}({texts['30 functions'][half:]}"
     actions: dict[str, Callable[[], object]] = {}
     for name, text in texts.items():
         editing = Editing(IMPORTS + text)
@@ -93,9 +94,11 @@ def main() -> None:
     times = least_in_turns(actions, runs=4)
     for name in texts:
         check = times[f"check {name}"]
+        # `check` reads no more of what is no Python; the server does, without the broken line.
+        aim = "" if name == BROKEN else "    (aim: at most 1.5)"
         print(f"{name}: check {check * 1e3:8.1f} ms")
-        print(f"  opened / check       {times[f'open {name}'] / check:8.2f}    (aim: at most 1.5)")
-        print(f"  typed / check        {times[f'type {name}'] / check:8.2f}    (aim: at most 1.5)")
+        print(f"  opened / check       {times[f'open {name}'] / check:8.2f}{aim}")
+        print(f"  typed / check        {times[f'type {name}'] / check:8.2f}{aim}")
 
 
 if __name__ == "__main__":
