@@ -178,7 +178,6 @@ executors = {
     "virtual machine, reference": rx.jit(Picture, target="reference"),
     "virtual machine, llvm": rx.jit(Picture, target="llvm"),
 }
-soft = lines = photograph
 for name, model in executors.items():
     soft, lines = model.main(photograph)
     error = max(abs(soft - soft_by_numpy).max(), abs(lines - lines_by_numpy).max())
@@ -186,6 +185,8 @@ for name, model in executors.items():
     print(f"{name:<27} at most {error:.0e} from plain numpy")
 
 # %%
+soft, lines = rx.jit(Picture).main(photograph)
+
 figure = Figure(figsize=(9, 2.5), layout="constrained")
 pictures = {"photograph": photograph, "blurred": soft, "edges": lines}
 for axes, (title, pixels) in zip(figure.subplots(1, 3), pictures.items(), strict=True):
