@@ -24,6 +24,7 @@ import jupytext
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.reader import NotJSONError
 
 from relaxscript_tests.notebook_outputs import VARIES, differences, tags_of, tidied
 
@@ -99,7 +100,10 @@ def _check(script: Path, limit: float) -> list[Problem]:
     advice = f"run `python .ci/tutorials.py --write {script.stem}`"
     if not path.is_file():
         return [Problem(path.name, f"there is no such notebook: {advice}"), *problems]
-    stored = nbformat.read(path, as_version=4)
+    try:
+        stored = nbformat.read(path, as_version=4)
+    except (NotJSONError, nbformat.ValidationError) as error:
+        return [Problem(path.name, f"it is no notebook: {advice}", detail=str(error)), *problems]
     if diff := _difference_of_texts(stored, made):
         message = f"the script beside it says something else: {advice}"
         return [Problem(path.name, message, detail=diff), *problems]
@@ -155,9 +159,10 @@ def _difference_of_texts(stored: Any, made: Any) -> str:
 
 def _keep_examples(made: Any, path: Path) -> None:
     """Give cells that vary the outputs that are stored, if they are still of that shape."""
-    if not path.is_file():
+    try:
+        stored = {cell.source: cell for cell in nbformat.read(path, as_version=4).cells}
+    except (FileNotFoundError, NotJSONError, nbformat.ValidationError):
         return
-    stored = {cell.source: cell for cell in nbformat.read(path, as_version=4).cells}
     for cell in made.cells:
         before = stored.get(cell.source)
         if before is None or cell.cell_type != "code" or VARIES not in tags_of(cell):

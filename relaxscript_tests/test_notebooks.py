@@ -165,6 +165,15 @@ def test_a_script_without_a_notebook_is_told(told):
     )
 
 
+def test_a_file_that_is_no_notebook_is_told_and_written_anew(tmp_path):
+    (tmp_path / "01_short.py").write_text("# %%\n1 + 1\n", "utf-8")
+    (tmp_path / "01_short.ipynb").write_text('{"cells": [', "utf-8")
+    [problem] = check(find(tmp_path))
+    assert str(problem).startswith("01_short.ipynb: it is no notebook: run `python .ci/tutorials")
+    assert write(find(tmp_path)) == []
+    assert check(find(tmp_path)) == []
+
+
 def test_what_is_stored_is_the_same_when_it_is_stored_again(folder):
     path = folder / "01_good.ipynb"
     before = path.read_bytes()
