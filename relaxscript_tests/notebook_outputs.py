@@ -17,6 +17,7 @@ Output = dict[str, Any]
 VARIES = "varies"  # the tag of cells that show times, versions or figures of the machine
 STYLE = re.compile(r"<(style|script)\b.*?</\1>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
+READ = ("text/html", "image/svg+xml")  # forms in which words are, beside how they look
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -48,9 +49,9 @@ def tidied(outputs: Iterable[Any]) -> list[Output]:
 def differences(stored: Sequence[Any], found: Sequence[Any], tags: Iterable[str]) -> str:
     """How the outputs of this run differ from the stored ones, as a diff; empty where they agree.
 
-    Of pictures the type and size count, of errors the message, of HTML what one reads of it, of
-    lines all but spaces at the end: the rest depends on versions of libraries. Of cells that vary,
-    kinds and numbers of lines count.
+    Of pictures the type and size count, of errors the message, of HTML and SVG what one reads of
+    it, of lines all but spaces at the end: the rest depends on versions of libraries. Of cells that
+    vary, kinds and numbers of lines count.
     """
     described = _shape if VARIES in tags else _text
     before, after = (
@@ -97,9 +98,9 @@ def _shape(output: Output) -> list[str]:
 
 
 def _data(mime: str, data: Any) -> str:
-    if mime == "text/html":
+    if mime in READ:
         return html.unescape(TAG.sub("", STYLE.sub("", data))).strip("\n")
-    if mime.startswith("image/") and mime != "image/svg+xml":
+    if mime.startswith("image/"):
         return _size(base64.b64decode(data))
     return data.strip("\n") if isinstance(data, str) else repr(data)
 

@@ -61,11 +61,12 @@ def test_an_output_that_is_missing_is_a_difference():
     assert "-[stdout]\n-a" in differences([stream("a\n")], [], [])
 
 
-def test_of_html_what_is_read_is_compared_not_how_it_looks():
-    before = shown(text_html="<style>.a { color: red }</style><b class='a'>1 &lt; 2</b>")
-    after = shown(text_html="<style>.a { color: blue }</style><i>1 &lt; 2</i>")
+@pytest.mark.parametrize("mime", ["text/html", "image/svg+xml"])
+def test_of_html_and_svg_what_is_read_is_compared_not_how_it_looks(mime):
+    before = shown(**{mime: "<style>.a { color: red }</style><b class='a'>1 &lt; 2</b>"})
+    after = shown(**{mime: "<style>.a { color: blue }</style><i>1 &lt; 2</i>"})
     assert differences([before], [after], []) == ""
-    other = shown(text_html="<b class='a'>1 &lt; 3</b>")
+    other = shown(**{mime: "<b class='a'>1 &lt; 3</b>"})
     assert "-1 < 2\n+1 < 3" in differences([before], [other], [])
 
 
