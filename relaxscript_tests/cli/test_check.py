@@ -65,6 +65,23 @@ def test_what_only_a_run_tells_names_the_command_that_runs_it(write, capsys):
     )
 
 
+@pytest.mark.parametrize("annotation", ["R.Tensor[R.f32, n, N]", "Rows"])
+def test_what_only_a_run_tells_may_bind_any_dimension(annotation, write, capsys):
+    text = f"""from relaxscript.script import relax as R
+
+N = len(open("x").read())
+n = R.dim("n")
+Rows = R.Tensor[R.f32, n, N]
+
+@R.function
+def taken(x: {annotation}) -> R.Tensor[R.f32, n]:
+    y = R.zeros((n, 3), "float32")
+    return R.take(y, R.const(0, "int64"), axis=1)
+"""
+    assert main(["check", write("computed.py", text)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def notebook(*cells):
     made = [{"cell_type": "markdown", "source": ["# A title"]}]
     made += [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]

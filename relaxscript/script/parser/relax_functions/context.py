@@ -88,6 +88,8 @@ class RelaxContext(ScriptContext):
         self.other_dtypes: set[PrimVar] = set()
         # The dimensions that a cast with a mistake was to bind.
         self.unknown_dims: set[PrimVar] = set()
+        # True where it is not known which dimensions a parameter binds.
+        self.may_bind_any = False
         # The variables of functions that lambdas are written for, such as an index map.
         self.lambda_dims: set[PrimVar] = set()
         self.introduces = False
@@ -163,7 +165,7 @@ class RelaxContext(ScriptContext):
 
     def is_bound(self, var: PrimVar) -> bool:
         """True if a shape variable has a value here."""
-        known = var in self.unknown_dims or var in self.lambda_dims
+        known = var in self.unknown_dims or var in self.lambda_dims or self.may_bind_any
         return known or self.builder.is_in_scope(var)
 
     def admit(self, values: Sequence[Any]) -> None:

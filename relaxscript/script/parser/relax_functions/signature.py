@@ -54,6 +54,7 @@ def parse_header(
     params = parse_parameters(cx, node)
     gathered = gathered_parameters(cx, node.args, params)
     unknown = frozenset(cx.unknown_parameters)
+    cx.may_bind_any = bool(unknown) or (local and cx.may_bind_any)
     ret = parse_returns(cx, node, params)
     failed = cx.reporter.failed_since(before)
     failed = failed or bool(unknown)  # by a mistake elsewhere, of what an annotation names
