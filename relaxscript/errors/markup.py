@@ -72,11 +72,11 @@ def preformatted(body: str) -> str:
 
 
 def fold(summary: str, body: str, more: str, is_open: bool) -> str:
-    """A part that can be folded; `more` says, beside the summary, how much is folded away."""
+    """A part below a summary that can be folded; `more` says how much is folded away then."""
     shown = ' open=""' if is_open else ""
-    return (
-        f'<details{shown}><summary data-more="{escape(more)}">{summary}</summary>{body}</details>'
-    )
+    # What reads and writes HTML leaves blanks alone in `<pre>` only.
+    head = f'<summary data-more="{escape(more)}">{preformatted(summary)}\n</summary>'
+    return f"<details{shown}>{head}{body}</details>"
 
 
 def title(name: str, facts: Iterable[str] = ()) -> str:
@@ -91,7 +91,7 @@ def tensor(shape: Sequence[int], facts: Iterable[object], elements: str) -> str:
     count = elements.count("\n") + 1
     body = preformatted(escape(elements))
     if count > _OPEN_LINES:
-        body = fold("<code>elements</code>", body, f"{count:,} lines", is_open=False)
+        body = fold("elements", body, f"{count:,} lines", is_open=False)
     return page(box(title(name, map(str, facts)), body, folds=count > _OPEN_LINES))
 
 

@@ -63,7 +63,7 @@ def _folded_html(found: list[Diagnostic]) -> str:
     first, rest = found[:SHOWN_IN_HTML], found[SHOWN_IN_HTML:]
     shown = preformatted(f"{markup_of(_all_lines(first))}\n\n")
     folded = preformatted(markup_of(_all_lines(rest)))
-    return page(box(shown, fold("<code>more</code>", folded, f"{len(rest):,}", False), folds=True))
+    return page(box(shown, fold("more", folded, f"{len(rest):,}", False), folds=True))
 
 
 def render_body(diagnostic: Diagnostic, style: Style = "text") -> str:

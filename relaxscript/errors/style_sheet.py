@@ -59,13 +59,12 @@ CHOSEN_DARK = (
 # Selectors below `.relaxscript` and what they say; a name of a colour stands for its variable.
 _RULES: tuple[tuple[str, str], ...] = (
     (
-        ":is(pre,code,table,ul,summary)",
+        ":is(pre,table,ul,summary)",
         f"font:0.92em/1.45 {MONOSPACE};margin:0;padding:0;border:0;background:none;"
         "color:inherit;text-align:left",
     ),
-    (":is(pre,code)", "white-space:pre;tab-size:4"),
-    # Pages have rules for code in a line and for tables, which are more specific than ours above.
-    (".rx-box summary>code", "font-size:1em;padding:0;background:none"),
+    ("pre", "white-space:pre;tab-size:4"),
+    (".rx-box summary>pre", "font-size:1em;display:inline"),
     (".rx-box", "background:@page;border-radius:4px;padding:0.6em 0.8em;overflow-x:auto"),
     (".rx-box+.rx-box", "margin-top:0.5em"),
     (".rx-folds", "padding-left:1.7em"),
@@ -74,7 +73,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("summary::before", "content:'\\25B8';position:absolute;left:-1.1em;color:@gutter"),
     ("details[open]>summary::before", "content:'\\25BE'"),
     ("summary:hover::before", "color:@text"),
-    ("details:not([open])>summary::after", "content:' \\2026 ' attr(data-more);color:@gutter"),
+    ("details:not([open])>summary::after", "content:' \\2026\\A0' attr(data-more);color:@gutter"),
     ("[title]:hover", "background:@shade;border-radius:2px;outline:1px solid @line"),
     (".rx-title", f"font:0.92em/1.45 {MONOSPACE};color:@gutter;padding-bottom:0.35em"),
     (".rx-title b", "color:@text"),

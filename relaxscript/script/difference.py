@@ -103,7 +103,7 @@ def _html(lines: Sequence[str]) -> str:
             else f"{code_html(line)}\n"
             for line in lines[start + 1 : end]
         )
-        heading = f"<code>{hinted(lines[start], '', 'gutter')}\n</code>"
+        heading = hinted(lines[start], "", "gutter")
         more = f"{end - start - 1:,} lines"
         made.append(fold(heading, preformatted(body), more, end <= _OPEN_LINES))
     return page(box(*made, folds=True))

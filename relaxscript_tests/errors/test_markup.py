@@ -55,7 +55,7 @@ def test_a_line_end_that_comes_first_is_not_lost():
 
 def test_what_is_folded_says_how_much_it_is():
     assert fold("s", "b", "3 lines", False) == (
-        '<details><summary data-more="3 lines">s</summary>b</details>'
+        '<details><summary data-more="3 lines"><pre>s</pre>\n</summary>b</details>'
     )
     assert Markup(fold("s", "b", "3 lines", True)).folds == [True]
 

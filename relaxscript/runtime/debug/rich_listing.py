@@ -43,7 +43,7 @@ def executable_html(executable: Executable) -> str:
 def _function(lines: Sequence[tuple[str, Span | None]], is_open: bool) -> str:
     (header, _), *rest = lines
     name, paren, parameters = header.partition("(")
-    heading = f"<code>{hinted(name, '', 'name')}{escape(paren + parameters)}\n</code>"
+    heading = f"{hinted(name, '', 'name')}{escape(paren + parameters)}"
     body = "".join(f"{_line(text, span)}\n" for text, span in rest)
     more = f"{len(rest):,} line{'s' if len(rest) != 1 else ''}"
     return fold(heading, preformatted(body), more, is_open)

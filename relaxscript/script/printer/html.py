@@ -123,7 +123,7 @@ def _folded(text: str, hints: Mapping[int, str]) -> str:
         count = part.end - part.body
         made.append(
             fold(
-                f"<code>{code(part.first, part.body)}</code>",
+                code(part.first, part.body).removesuffix("\n"),
                 preformatted(code(part.body, part.end)),
                 f"{count:,} line{'s' if count > 1 else ''}",
                 part in opened,

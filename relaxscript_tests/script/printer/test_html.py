@@ -94,6 +94,14 @@ def test_functions_fold_below_their_signatures():
     ]  # fmt: skip
 
 
+def test_indentation_is_where_tools_leave_it_alone():
+    # Those that write HTML again, nbconvert among them, keep blanks in `<pre>` only.
+    outside = re.sub(
+        r"<pre>.*?</pre>|<style>.*?</style>", "", from_source(MODULE)._repr_html_(), flags=re.S
+    )
+    assert "  " not in outside
+
+
 def test_long_functions_are_folded_and_the_last_ones_are_opened_first():
     assert Markup(long_module(100)._repr_html_()).folds == [False]
     one = (
