@@ -52,6 +52,18 @@ def test_its_program_runs_as_it_says_also_without_a_machine(command):
     assert output.endswith("\n(5, 10)\n")
 
 
+def test_its_picture_is_the_graph_of_its_program(command):
+    drawn = FIRST + 'print("----", Digits.graph()._repr_svg_(), sep="\\n")'
+    _, output, _ = command("run", "digits.py", drawn)
+    assert output.partition("----\n")[2] == readable("tutorials/digits.svg").rstrip("\n") + "\n"
+
+
+def test_it_links_to_every_tutorial():
+    tutorials = ROOT / "tutorials"
+    names = [path.name for path in [*tutorials.glob("*.ipynb"), *tutorials.glob("*.md")]]
+    assert not [name for name in names if f"](tutorials/{name}" not in README]
+
+
 def test_its_model_that_owns_its_weights_runs(command):
     status, output, complaints = command("run", "net.py", OWNING)
     assert (status, output, complaints) == (0, "(5, 10)\n", "")
