@@ -79,6 +79,8 @@ def print_and_compare_figures() -> None:
             "ast": lambda: ast.parse(printed),
             "print": lambda: next(functions).script(),
             "print long": lambda: next(long_functions).script(),
+            "show": lambda: next(functions)._repr_html_(),
+            "show long": lambda: next(long_functions)._repr_html_(),
             "equal": lambda: structural_equal(first, second),
             "source": lambda: ast.parse(text),
             "again": parsed(printed),
@@ -90,6 +92,9 @@ def print_and_compare_figures() -> None:
     print(f"print 1,000                      {times['print'] / tree:8.2f} x  (aim: at most 6)")
     growth = times["print long"] / times["print"]
     print(f"print 10,000, as multiple        {growth:8.2f}    (aim: at most 11)")
+    print(f"show 1,000 in a notebook         {times['show'] / tree:8.2f} x  (aim: at most 10)")
+    growth = times["show long"] / times["show"]
+    print(f"show 10,000, as multiple         {growth:8.2f}    (aim: at most 11)")
     equal = times["equal"] / times["source"]
     print(f"structural equality 1,000        {equal:8.2f} x  (of the user's text; aim: at most 1)")
     print(

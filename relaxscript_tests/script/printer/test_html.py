@@ -12,6 +12,7 @@ from relaxscript.ir.relax import StringImm
 from relaxscript.script import from_source
 from relaxscript.script.printer.html import HINTED_LINES, code_html, html, script_html
 from relaxscript.script.printer.module import Printer
+from relaxscript_tests.growth import growth
 from relaxscript_tests.markup import HOSTILE, Markup
 
 from .programs import function, tensor
@@ -117,6 +118,12 @@ def test_a_long_script_is_whole_and_has_no_hints():
     shown = Markup(mod._repr_html_())
     assert shown.text == mod.script()
     assert shown.hints == {}
+
+
+@pytest.mark.slow
+def test_what_a_notebook_shows_takes_work_by_the_line():
+    assert growth(lambda size: long_module(size)._repr_html_, 40) < 9  # with hints
+    assert growth(lambda size: long_module(size)._repr_html_, HINTED_LINES) < 9
 
 
 def test_the_same_module_gives_the_same_text():

@@ -15,6 +15,7 @@ from relaxscript.ir.prim import Var
 from relaxscript.ir.relax import DataflowBlock, ExternFunc, Function, If, MatchCast, VarBinding
 from relaxscript.ir.walk import walk
 from relaxscript.script.printer.module import Printer, script
+from relaxscript_tests.growth import growth
 
 from .programs import (
     add,
@@ -223,6 +224,20 @@ def test_a_part_that_many_share_has_one_place_for_each_time_it_is_written():
     for node in (info, n):
         places = printer.places[node]
         assert len({(span.line, span.column) for span in places}) == len(places)
+
+
+@pytest.mark.slow
+def test_places_are_found_with_work_by_the_line():
+    def prepare(size: int) -> Any:
+        variables = [relax.Var(f"v{i}", tensor(n, 4)) for i in range(size + 1)]
+        pairs = pairwise(variables)
+        block = relax.BindingBlock([VarBinding(var, add(last, last)) for last, var in pairs])
+        body = relax.SeqExpr([block], variables[-1])
+        printer = Printer()
+        printer.print(Function(variables[:1], body, tensor(n, 4)))
+        return lambda: printer.places
+
+    assert growth(prepare, 100) < 9
 
 
 def test_the_text_is_the_same_with_and_without_places():
