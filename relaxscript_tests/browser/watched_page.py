@@ -28,7 +28,7 @@ class Watched:
         self.complaints: list[str] = []
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("requestfailed", lambda request: self._note("failed", request.url))
+        page.on("requestfailed", self._fail)
         page.on("response", self._answer)
         page.route("**/*", self._ask)
 
@@ -39,6 +39,10 @@ class Watched:
     def _hear(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(f"console: {message.text}")
+
+    def _fail(self, request: Any) -> None:
+        if request.failure != "net::ERR_ABORTED":  # what was still to come when the page was left
+            self._note("failed", request.url)
 
     def _answer(self, response: Any) -> None:
         if response.status >= 400:
@@ -77,10 +81,15 @@ class _Silent(SimpleHTTPRequestHandler):
         """Say nothing of requests."""
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *args: Any) -> None:
+        """Say nothing of pages that were left before they had all come."""
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address at which the files of a folder are served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
+    server = _Server(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

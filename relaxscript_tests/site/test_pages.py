@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from relaxscript import transform
+from relaxscript import structural_equal, transform
 from relaxscript.cli.operators import operators
 from relaxscript.errors import CODES, page_of, render
 from relaxscript.errors.exceptions import DiagnosticError
@@ -18,6 +18,7 @@ from relaxscript.script import from_source
 from relaxscript_tests.architecture import FACADES, FLOORS, ROOT, readable
 from tutorials.site import api, diagnostics, operators as operator_pages, passes
 from tutorials.site.house import data_flow, floor_plan, room_descriptions
+from tutorials.site.pass_examples import EXAMPLES, WITHOUT
 from tutorials.site.signatures import signature_of
 
 PAGES = ROOT / "tutorials/site/pages"
@@ -80,6 +81,22 @@ def test_every_pass_has_a_page_in_the_list_of_one_family():
     for name in known:
         assert pages[f"passes/{name}"].startswith(f"# {name}\n")
         assert name in links_of(pages["passes/index"])
+
+
+def test_every_pass_has_an_example_or_is_known_to_have_none():
+    assert set(EXAMPLES) | WITHOUT == set(passes.passes())
+    assert not set(EXAMPLES) & WITHOUT
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::relaxscript.errors.RelaxWarning")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_pass_changes_its_example_into_another_script(name):
+    example = EXAMPLES[name]
+    mod = example.module()
+    made = example.make(name)(mod)
+    assert not structural_equal(mod, made)
+    assert structural_equal(from_source(made.script(show_meta=True)), made)
 
 
 @pytest.mark.slow

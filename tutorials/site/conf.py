@@ -39,6 +39,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "furo"
 html_title = f"relaxscript {version}"
 html_static_path = ["_static"]
+html_favicon = "assets/favicon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False

@@ -11,6 +11,7 @@ from relaxscript import tir, transform
 from relaxscript.transform import Pass
 
 from .markdown import fence, page, prose, table, to_markdown
+from .pass_examples import EXAMPLES, difference
 from .signatures import signature_of
 
 __all__ = ["families", "pass_pages", "passes", "places"]
@@ -19,6 +20,7 @@ _ROOM = "relaxscript.transform."
 _LINE = re.compile(r"^(\w+)/ +(.*)$", re.MULTILINE)
 # What passes are made of, and how they run: these are on the pages of the API.
 _INFRASTRUCTURE = "pass_infra"
+_MOST = 90  # lines of a difference
 
 
 def passes() -> Mapping[str, type[Pass]]:
@@ -106,8 +108,31 @@ def _pass_page(name: str, each: type[Pass]) -> str:
         name,
         fence(f"relaxscript.{room}.{short}{signature_of(each)}", "python"),
         to_markdown(text),
+        _run(name),
         declared and "## What it does beyond the bodies of functions",
         declared,
         f"Defined in `{each.__module__.replace('.', '/')}.py`; optimization level "
         f"{each.opt_level}.",
+    )
+
+
+def _run(name: str) -> str:
+    """What the pass does to its example; it is run for this page."""
+    example = EXAMPLES.get(name)
+    if example is None:
+        return ""
+    lines = difference(name, example).splitlines()
+    shown = (
+        [*lines[:_MOST], f"  ... and {len(lines) - _MOST} more lines"] if lines[_MOST:] else lines
+    )
+    made = example.made_by or f"{name}()"
+    earlier = f" `{'`, `'.join(example.before)}` ran before." if example.before else ""
+    return "\n\n".join(
+        [
+            "## An example",
+            f"This program is what `{made}` is given.{earlier}",
+            fence(example.module().script().strip(), "python"),
+            "It makes of it, as `rx.diff` shows:",
+            fence("\n".join(shown), "diff"),
+        ]
     )
