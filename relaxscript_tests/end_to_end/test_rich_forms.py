@@ -76,6 +76,7 @@ EXAMPLES = {
     "diff": lambda: rx.diff(module(), rx.transform.LegalizeOps()(module())),
     "no diff": lambda: rx.diff(module(), module()),
     "explain": lambda: rx.build(module()).explain(n=4),
+    "page of a code": lambda: rx.explain("RX0203"),
     "profile": profile,
     "tensor": lambda: nd.array(np.arange(6, dtype="int8").reshape(2, 3)),
     "tensor of another device": lambda: nd.array([[1.5, 2.5]], rx.cpu(1)),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from types import SimpleNamespace
 
 import pytest
 
 from relaxscript.errors import CODES, DiagnosticError, explain, page_of
 from relaxscript.errors.explain.sections import SECTIONS
+from relaxscript_tests.markup import Markup
 
 every_code = pytest.mark.parametrize("code", sorted(CODES))
 
@@ -83,3 +85,13 @@ def test_a_code_that_does_not_exist_is_refused():
         explain("RX0999")
     with pytest.raises(DiagnosticError, match="codes look like RX0203"):
         explain("what is this")
+
+
+def test_a_prompt_and_a_notebook_show_a_page_as_it_stands():
+    page = explain("RX0203")
+    assert isinstance(page, str)
+    assert page == repr(page) == CODES["RX0203"]
+    assert Markup(page._repr_html_()).text == page.replace("\n\n", "\n", 1)
+    written: list[str] = []
+    page._repr_pretty_(SimpleNamespace(text=written.append), False)
+    assert written == [page]

@@ -9,13 +9,13 @@ indented. Sections of the specification are in `sections.py`.
 from __future__ import annotations
 
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from relaxscript.errors import diagnostic, exceptions, suggest
+from relaxscript.errors import diagnostic, exceptions, markup, suggest
 
 from . import language, runtime, sections, struct_info, tir, well_formed
 
-__all__ = ["CODES", "Page", "explain", "page_of"]
+__all__ = ["CODES", "Page", "PageText", "explain", "page_of"]
 
 # What the line of a page begins with that names a section.
 _SPECIFICATION = "Specification: "
@@ -52,6 +52,28 @@ class Page(NamedTuple):
     section: str | None = None
 
 
+class PageText(str):
+    """The text of a page, which prompts and notebooks show as it stands."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        heading, _, rest = self.partition("\n\n")
+        shown = "\n".join(map(_html_line, rest.split("\n")))
+        return markup.page(markup.box(markup.title(heading), markup.preformatted(shown)))
+
+
+def _html_line(line: str) -> str:
+    """A line of a page; the headings of its programs are in bold."""
+    return markup.hinted(line, "", "strong" if line in ("Wrong:", "Right:") else "")
+
+
 def page_of(code: str) -> Page:
     """The parts of the page of a code as `CODES` spells it."""
     title, _, rest = CODES[code].removeprefix(f"{code}: ").partition("\n\n")
@@ -62,7 +84,7 @@ def page_of(code: str) -> Page:
     return Page(code, title, meaning, *examples, section or None)
 
 
-def explain(code: str) -> str:
+def explain(code: str) -> PageText:
     """The page of `code` ("RX0203", in any case; "203" is short for it).
 
     Raises DiagnosticError for a code that does not exist.
@@ -70,7 +92,7 @@ def explain(code: str) -> str:
     wanted = code.strip().upper().removeprefix("RX")
     page = CODES.get(f"RX{wanted:0>4}")
     if page is not None:
-        return page
+        return PageText(page)
     close = suggest.nearest(f"RX{wanted:0>4}", CODES)
     help = suggest.did_you_mean(close, "codes look like RX0203", quote="")
     raise exceptions.DiagnosticError(
