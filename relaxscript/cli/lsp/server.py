@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -172,7 +173,12 @@ class Handlers:
     async def hover(self, params: types.HoverParams) -> types.Hover | None:
         """Say what an expression is, and give the page of an operator."""
         uri, position = params.text_document.uri, params.position
-        return await self.documents.answer(uri, lambda known: hover_of(known, position))
+        found = await self.documents.answer(uri, lambda known: hover_of(known, position))
+        asked = self.server.client_capabilities.text_document
+        hover = None if asked is None else asked.hover
+        if found is not None and hover is not None:
+            found.contents = in_a_kind(found.contents, hover.content_format)
+        return found
 
     @guarded
     async def inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
@@ -249,8 +255,13 @@ class Handlers:
         """A name that may be typed, with its page."""
         data: Any = item.data or {}
         page = documented(str(data.get("name", "")))
+        asked = self.server.client_capabilities.text_document
+        items = None if asked is None or asked.completion is None else asked.completion
+        options = None if items is None else items.completion_item
         if page is not None:
-            item.documentation = types.MarkupContent(types.MarkupKind.Markdown, page)
+            text = types.MarkupContent(types.MarkupKind.Markdown, page)
+            kinds = None if options is None else options.documentation_format
+            item.documentation = in_a_kind(text, kinds)
         return item
 
     @guarded
@@ -293,6 +304,14 @@ class Handlers:
         named = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
         plain: list[Any] = list(edits)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(named, plain)])
+
+
+def in_a_kind(text: Any, kinds: Sequence[types.MarkupKind] | None) -> Any:
+    """A text in Markdown, without its fences for an editor that shows plain text only."""
+    if not kinds or types.MarkupKind.Markdown in kinds:
+        return text
+    plain = re.sub(r"^```.*\n?", "", text.value, flags=re.MULTILINE)
+    return types.MarkupContent(types.MarkupKind.PlainText, plain)
 
 
 def wants(only: Any, kind: str) -> bool:

@@ -19,8 +19,6 @@ from .documents import Place
 
 __all__ = ["OpenCall", "Typing", "typing_at"]
 
-DOTTED = re.compile(r"((?:\w+\.)*)(\w*)\Z")
-CALLEE = re.compile(r"(\w+(?:\.\w+)*)\s*\Z")
 KEYWORD = re.compile(r"\s*(\w+)\s*=(?!=)")
 # A string or comment from its beginning on; one in single quotes ends with its line.
 QUOTE = re.compile(r"\"\"\"|'''|\"|'|#")
@@ -33,7 +31,7 @@ REST = {
 }
 # A call that began further above is not looked for, nor one before a line that begins so.
 MOST_LETTERS = 6000
-STATEMENT = re.compile(r"\n\s*(@|class\b|def\b|for\b|if\b|return\b|with\b)")
+STATEMENT = re.compile(r"\n[ \t]*(@|class\b|def\b|for\b|if\b|return\b|with\b)")
 OPENING, CLOSING = "([{", ")]}"
 
 
@@ -60,8 +58,7 @@ class Typing:
 def typing_at(source: Source, place: Place) -> Typing:
     """The name, call or string that is being typed at a place."""
     text = source.text[: source.offset(*place)]
-    found = DOTTED.search(source.line(place[0])[: place[1] - 1])
-    owner, start = ("", "") if found is None else found.groups()
+    owner, _, start = name_before(text).rpartition(".")
     inside, pieces = "", []
     at = max(0, len(text) - MOST_LETTERS)
     for begin, end, kind in _quoted(text):
@@ -70,7 +67,15 @@ def typing_at(source: Source, place: Place) -> Typing:
             pieces += [text[at:begin], "_" * (end - max(at, begin))]
             at = end
     call = _open_call("".join([*pieces, text[at:]]))
-    return Typing(owner.rstrip("."), start, inside == "string", inside == "comment", call)
+    return Typing(owner, start, inside == "string", inside == "comment", call)
+
+
+def name_before(text: str) -> str:
+    """The end of a text as far as it is names with dots between them."""
+    at = len(text)
+    while at > 0 and (text[at - 1] == "." or f"a{text[at - 1]}".isidentifier()):
+        at -= 1
+    return text[at:].lstrip(".")
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int, str]]:
@@ -97,10 +102,11 @@ def _open_call(masked: str) -> OpenCall | None:
             if depth:
                 depth -= 1
                 continue
-            callee = CALLEE.search(masked, 0, index)
-            if letter == "(" and callee is not None and not _is_definition(masked, callee.start()):
+            before = masked[:index].rstrip(" \t")
+            callee = name_before(before)
+            if letter == "(" and callee and not _is_definition(before[: -len(callee)]):
                 named = KEYWORD.match(masked, after if commas else index + 1)
-                return OpenCall(callee[1], commas, named[1] if named else None)
+                return OpenCall(callee, commas, named[1] if named else None)
             commas, after = 0, index  # a tuple or list that is itself an argument
         elif letter == "," and not depth:
             commas += 1
@@ -108,5 +114,5 @@ def _open_call(masked: str) -> OpenCall | None:
     return None
 
 
-def _is_definition(text: str, start: int) -> bool:
-    return re.search(r"\b(def|class)\s+\Z", text[:start]) is not None
+def _is_definition(text: str) -> bool:
+    return name_before(text.rstrip(" \t")) in ("def", "class")

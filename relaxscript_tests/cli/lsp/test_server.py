@@ -168,6 +168,18 @@ def test_an_editor_that_can_gets_versions_and_asks_for_edits(tmp_path):
         ]
 
 
+def test_an_editor_that_shows_plain_text_gets_no_markdown(tmp_path):
+    kinds = {"hover": {"contentFormat": ["plaintext"]},
+             "completion": {"completionItem": {"documentationFormat": ["plaintext"]}}}  # fmt: skip
+    with Editor(tmp_path, textDocument=kinds) as editor:
+        uri = "file:///models/plain.py"
+        editor.open(uri, DIGITS)
+        found = editor.ask_at("hover", uri, LAST, A)["contents"]
+        assert found == {"kind": "plaintext", "value": 'a: R.Tensor((n, 64), "float32")\n'}
+        resolved = editor.ask("completionItem/resolve", {"label": "x", "data": {"name": "R.add"}})
+        assert resolved["documentation"]["value"].startswith("R.add(x1, x2)\n")
+
+
 def test_to_open_a_file_never_runs_it(editor, tmp_path):
     ran = tmp_path / "ran"
     text = f"""{IMPORTS}

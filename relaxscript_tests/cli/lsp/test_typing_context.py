@@ -67,3 +67,12 @@ def test_a_long_text_is_gone_through_once():
     text = "x = 'a' # b\n" * 20_000 + "y = R.add(x, "
     found = typing(text + "‸")
     assert found.call == OpenCall("R.add", 1)
+
+
+LONG = ("a" * 300_000, "a." * 150_000, "\n" * 300_000, "(" * 300_000, "f( " * 100_000,
+        "f(" + " " * 300_000, '"' * 300_001)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
+def test_no_text_takes_long(text):
+    typing(f"{text}‸")
