@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lsprotocol.types import Position, Range, TextDocumentContentChangePartial
+from lsprotocol.types import (
+    Position,
+    Range,
+    TextDocumentContentChangeEvent,
+    TextDocumentContentChangePartial,
+)
 
 from relaxscript.errors import Source, Span
 
@@ -19,8 +24,6 @@ __all__ = ["Document", "Encoding", "Place", "character_of", "units_of"]
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 # A line and a column as spans have them.
 Place = tuple[int, int]
-
-Change = object
 
 
 def units_of(text: str, encoding: Encoding) -> int:
@@ -53,7 +56,6 @@ class Document:
     text: str
     version: int
     encoding: Encoding = "utf-16"
-    language: str = "python"
     _source: Source | None = field(default=None, repr=False)
 
     @property
@@ -65,10 +67,10 @@ class Document:
 
     # ---- changes
 
-    def change(self, changes: Sequence[Change], version: int) -> None:
+    def change(self, changes: Sequence[TextDocumentContentChangeEvent], version: int) -> None:
         """Apply changes in their order: of a range, or of the whole text."""
         for change in changes:
-            new: str = change.text  # type: ignore[attr-defined]
+            new = change.text
             if isinstance(change, TextDocumentContentChangePartial):
                 start = self.source.offset(*self.place(change.range.start)) + self._mark
                 end = self.source.offset(*self.place(change.range.end)) + self._mark

@@ -10,8 +10,7 @@ import ast
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any
 
 from relaxscript.errors import Source, Span
 from relaxscript.ir.prim import Var as PrimVar
@@ -25,7 +24,7 @@ from relaxscript.script.parser.script_context import ScriptContext
 from .analysis import Analysis, ReadDefinition
 from .documents import Place
 
-__all__ = ["FoundSyntax", "bound_at", "found_at", "is_known", "path_at", "plain_value", "word_at"]
+__all__ = ["FoundSyntax", "found_at", "is_known", "path_at", "word_at"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -134,9 +133,7 @@ def _value(
     """The value of the last node of a path."""
     node, values = path[-1], definition.observer.values
     match node:
-        case ast.FunctionDef() if source.name_span(node).start > place:
-            return None
-        case ast.FunctionDef() if source.name_span(node).end < place:
+        case ast.FunctionDef() if not _holds(source.name_span(node), place):
             return None
         case ast.arg() | ast.Name(ctx=ast.Store()) | ast.FunctionDef():
             return _bound_value(source, definition, path)
@@ -147,10 +144,14 @@ def _value(
             return whole if whole is not None and isinstance(whole.value, Expr) else None
         case ast.Name():
             known = values.get(node) or _operand(definition, path)
-            return known or _named(source, definition, path, node.id)
+            return known or _named(definition, path, node.id)
         case ast.Attribute():
             return values.get(node) or _member(definition, node)
     return values.get(node)
+
+
+def _holds(span: Span, place: Place) -> bool:
+    return span.start <= place <= span.end
 
 
 def _bound_value(
@@ -227,9 +228,7 @@ def _operand(definition: ReadDefinition, path: Sequence[ast.AST]) -> Observed | 
     return None
 
 
-def _named(
-    source: Source, definition: ReadDefinition, path: Sequence[ast.AST], name: str
-) -> Observed | None:
+def _named(definition: ReadDefinition, path: Sequence[ast.AST], name: str) -> Observed | None:
     """The value of a name by what was bound before, or around the definition."""
     line = path[-1].lineno  # type: ignore[attr-defined]
     function = next((n for n in reversed(path) if isinstance(n, Function)), None)
@@ -241,16 +240,10 @@ def _named(
     cx = context_of(definition, function)
     if cx is None:
         return None
-    known = next(
-        (names[name] for names in (getattr(cx, "dims", {}), cx.names) if name in names), None
-    )
-    known = plain_value(cx, name) if known is None else known
-    return None if known is None else Observed(known, cx)
-
-
-def plain_value(cx: ScriptContext, name: str) -> Any:
-    """The value of a name around a definition; nothing is noted as used."""
-    return next((scope[name] for scope in cx.environment.scopes if name in scope), None)
+    for names in (getattr(cx, "dims", {}), cx.names, *cx.environment.scopes):
+        if name in names:
+            return Observed(names[name], cx)
+    return None
 
 
 def context_of(definition: ReadDefinition, function: ast.AST | None) -> ScriptContext | None:
@@ -273,19 +266,15 @@ def _member(definition: ReadDefinition, node: ast.Attribute) -> Observed | None:
         found = definition.observer.values.get(owner) or _member(definition, owner)
     elif isinstance(owner, ast.Name):
         contexts = definition.observer.contexts
-        known = plain_value(contexts[0], owner.id) if contexts else None
+        scopes = contexts[0].environment.scopes if contexts else ()
+        known = next((scope[owner.id] for scope in scopes if owner.id in scope), None)
         found = None if known is None else Observed(known, contexts[0])
     else:
         return None
-    if found is None or not is_space(found.value):
+    if found is None or not is_namespace(found.value):
         return None
     value = getattr(found.value, node.attr, None) if node.attr in dir(found.value) else None
     return None if value is None else Observed(value, found.cx)
-
-
-def is_space(value: Any) -> TypeGuard[ModuleType]:
-    """True for a namespace of ours, whose members can be named."""
-    return is_namespace(value)
 
 
 def _dimension_at(

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from .analysis import Analysis, analyse
@@ -87,7 +88,7 @@ class OpenDocuments:
         self.worker.shutdown(wait=False, cancel_futures=True)
 
     async def newest(self, uri: str) -> OpenDocument | None:
-        """The session of a document once its text has been read; None when it was closed."""
+        """A document once its newest text has been read; None when it was closed."""
         while (session := self.by_uri.get(uri)) is not None and not session.is_read:
             await session.read.wait()
         return session
@@ -96,7 +97,7 @@ class OpenDocuments:
         """The answer on the newest text, worked out by the worker; None for no open document."""
         while (session := await self.newest(uri)) is not None:
             still = session.snapshot()
-            found = await self.in_worker(lambda still=still: question(still))  # type: ignore[misc]
+            found = await self.in_worker(partial(question, still))
             if session.document.version == still.document.version:
                 return found
         return None
@@ -146,4 +147,7 @@ class OpenDocuments:
         if found.read.tree is not None and found.read.error is None:
             session.good = found
         session.read.set()
-        self.publish(session)
+        try:
+            self.publish(session)
+        except Exception as error:
+            LOG.exception("InternalError: %s: %s", document.filename, error)
