@@ -20,8 +20,11 @@ from relaxscript.transform.default_schedule.apply_default_schedule import (
 __all__ = ["AFTER", "BEFORE", "ExplainedKernel", "ExplainedKernels", "member"]
 
 # The passes before and after which the module is looked at.
-BEFORE = ("LegalizeOps", "FuseTIR", "ApplyDefaultSchedule", "OutlineNative", "CallTIRRewrite")
-AFTER = ("LegalizeOps", "ApplyDefaultSchedule")
+BEFORE = (
+    "LegalizeOps", "FuseTIR", "AttachAttrNoAlias", "ApplyDefaultSchedule", "OutlineNative",
+    "CallTIRRewrite",
+)  # fmt: skip
+AFTER = ("LegalizeOps", "AttachAttrNoAlias", "ApplyDefaultSchedule")
 
 _PATTERNS = {
     OpPattern.ELEMWISE: "each element depends on those at its place",
@@ -104,7 +107,19 @@ def _operators_of(stages: Mapping[str, IRModule]) -> dict[str, tuple[str, ...]]:
         if (function.attrs or Attrs()).get("Primitive"):
             parts = [_prim_func_of(b.value) for b in _bindings_in(function)]
             found[gvar.name_hint] = tuple([named.get(part, part) for part in parts if part])
+    for name, old in _older_names(stages).items():
+        found[name] = found.get(old, (old,))
     return found
+
+
+def _older_names(stages: Mapping[str, IRModule]) -> dict[str, str]:
+    """The PrimFuncs that only make a promise more than others, with the names of these."""
+    before, after = (stages.get(f"{when} AttachAttrNoAlias") for when in ("before", "after"))
+    if before is None or after is None:
+        return {}
+    called = {b.var: _prim_func_of(b.value) for b in _bindings(before)}
+    pairs = [(_prim_func_of(b.value), called.get(b.var)) for b in _bindings(after)]
+    return {new: old for new, old in pairs if new is not None and old is not None and new != old}
 
 
 def _bindings(module: IRModule) -> Iterator[Any]:

@@ -45,6 +45,7 @@ from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.remove_redundant_checks import RemoveRedundantChecks
 from .lower.remove_unused_checks import RemoveUnusedChecks
 from .lower.vm_shape_lower import VMShapeLower
+from .memory.attach_attr_no_alias import AttachAttrNoAlias
 from .memory.dataflow_use_inplace_calls import DataflowUseInplaceCalls
 from .memory.kill_after_last_use import KillAfterLastUse
 from .memory.static_plan_block_memory import StaticPlanBlockMemory
@@ -193,6 +194,7 @@ __all__ = [
     "ApplyDefaultSchedule",
     "ApplyPassToFunction",
     "AttachAttrLayoutFreeBuffers",
+    "AttachAttrNoAlias",
     "AttachExternModules",
     "AttachGlobalSymbol",
     "BindParams",

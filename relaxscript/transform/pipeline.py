@@ -38,6 +38,7 @@ from .lower.lower_alloc_tensor import LowerAllocTensor
 from .lower.lower_runtime_builtin import LowerRuntimeBuiltin
 from .lower.lower_to_one_worker import LowerToOneWorker
 from .lower.vm_shape_lower import VMShapeLower
+from .memory.attach_attr_no_alias import AttachAttrNoAlias
 from .memory.kill_after_last_use import KillAfterLastUse
 from .memory.static_plan_block_memory import StaticPlanBlockMemory
 from .normalize.normalize import Normalize
@@ -158,8 +159,9 @@ def _write_loops() -> list[Pass]:
 def _arrange_loops() -> list[Pass]:
     return [
         RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
-        AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(), SplitLayoutRewritePreproc(),
-        FoldConstant(), DeadCodeElimination(keep_failures=True), OutlineNative(),
+        AttachAttrNoAlias(), AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(),
+        SplitLayoutRewritePreproc(), FoldConstant(), DeadCodeElimination(keep_failures=True),
+        OutlineNative(),
     ]  # fmt: skip
 
 

@@ -97,15 +97,15 @@ DECLARED = {
         "ToMixedPrecision", "UpdateParamStructInfo", "UpdateVDevice", "VMShapeLower",
     },
     "adds_functions": {
-        "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachGlobalSymbol", "FastMathTransform",
-        "FuseOps", "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient", "LambdaLift",
-        "LazyGetInput", "LazySetOutput", "LazyTransformParams", "LegalizeOps",
+        "AlterOpImpl", "AttachAttrLayoutFreeBuffers", "AttachAttrNoAlias", "AttachGlobalSymbol",
+        "FastMathTransform", "FuseOps", "FuseOpsByPattern", "FuseTransposeMatmul", "Gradient",
+        "LambdaLift", "LazyGetInput", "LazySetOutput", "LazyTransformParams", "LegalizeOps",
         "LiftTransformParams", "MergeCompositeFunctions", "OutlineNative", "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "VMShapeLower", "backend.DispatchSortScan",
     },
     "removes_functions": {
-        "AttachAttrLayoutFreeBuffers", "DeadCodeElimination", "FuseTIR", "InlinePrivateFunctions",
-        "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern",
+        "AttachAttrLayoutFreeBuffers", "AttachAttrNoAlias", "DeadCodeElimination", "FuseTIR",
+        "InlinePrivateFunctions", "MergeCompositeFunctions", "RunCodegen", "SplitCallTIRByPattern",
         "SplitLayoutRewritePreproc", "tir.Filter",
     },
     "tolerance": {
