@@ -378,8 +378,9 @@ print(model.explain())
 
 # %% [markdown]
 # The rules pass by what you have arranged: it fits none of them, or says so by the attribute
-# `tir.is_scheduled`. They arrange a PrimFunc of yours as well, if you promise that its buffers do
-# not overlap; with `T.func_attr({"tir.noalias": True})` as its first line, or so:
+# `tir.is_scheduled`. All else they arrange as well, if its buffers do not overlap. Of what
+# `R.call_tir` calls this is known. What Python calls promises it: with
+# `T.func_attr({"tir.noalias": True})` as its first line, or so:
 
 # %% tags=["varies"]
 promised = matmul.with_attr("tir.noalias", True)
