@@ -151,6 +151,7 @@ EXPLAINED = {
     "VMExecutable.unoptimised: ours alone": "the program as it was before passes, for stepping",
     "VMExecutable.public_functions: ours alone": "what can be called",
     "VMExecutable.kernels: ours alone": "what it imports, as callables",
+    "VMExecutable.listing: ours alone": "the lines of `as_text` with their places, for notebooks",
     "VMExecutable.imported_modules: ours alone": "it is the module that TVM has as `mod`",
     "VMExecutable.get_source: ours alone": "it is the module that TVM has as `mod`",
     # -- one host
