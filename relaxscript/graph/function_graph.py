@@ -72,17 +72,11 @@ class FunctionGraph:
         and it can be read where scripts are blocked. Raises `DiagnosticError` (RX0707) where the
         file cannot be written.
         """
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            message = f"`path` is a string or a path, not {brief(path)}"
+            raise DiagnosticError(Diagnostic("RX0703", message, None))
         text = page(self._root, self._picture, self._printer)
-        try:
-            if path is None:
-                descriptor, path = tempfile.mkstemp(prefix="relaxscript-", suffix=".html")
-                os.close(descriptor)
-            with replaced(path) as file:
-                file.write(text.encode("utf-8", "replace"))
-        except OSError as error:
-            message = f"`{path}` cannot be written: {error.strerror or error}"
-            raise DiagnosticError(Diagnostic("RX0707", message, None)) from None
-        found = os.path.abspath(os.fspath(path))
+        found = _written(text.encode("utf-8", "replace"), path)
         if open_browser:
             import webbrowser
             from pathlib import Path
@@ -101,6 +95,23 @@ class FunctionGraph:
     def _repr_html_(self) -> str:
         """The picture in a frame that scrolls, since it may be larger than the page."""
         return f'<div style="overflow:auto;max-height:80vh">{self.to_svg()}</div>'
+
+
+def _written(text: bytes, path: str | os.PathLike[str] | None) -> str:
+    """The full path of the file that has the text now; without a path it is a new one."""
+    if path is None:
+        descriptor, made = tempfile.mkstemp(prefix="relaxscript-", suffix=".html")
+        with open(descriptor, "wb") as file:
+            file.write(text)
+        return os.path.abspath(made)
+    try:
+        with replaced(path) as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        message = f"`{os.fspath(path)}` cannot be written: {said}"
+        raise DiagnosticError(Diagnostic("RX0707", message, None)) from None
+    return os.path.abspath(os.fspath(path))
 
 
 def graph_of(

@@ -87,18 +87,17 @@ class _Reader:
         cluster = self.cluster(kind, title, outer, function)
         for var in function.params:
             self.sources[var] = (self.node("parameter", var.name_hint, cluster, var, None),)
-        self.result("result", "return", function.body, cluster, function)
+        self.result(function.body, cluster)
         return cluster
 
-    def result(self, kind: NodeKind, title: str, body: Expr, cluster: int, origin: Expr) -> int:
-        """The box at the end of a function or branch."""
-        found = self.value(body, cluster)
-        key = self.node(kind, title, cluster, origin, None)
-        made, last = self.picture.node(key), _last(body)
-        made.origin, made.info, made.shape = last, None, ""
+    def result(self, body: Expr, cluster: int) -> None:
+        """The box at the end of a function."""
+        found, last = self.value(body, cluster), _last(body)
+        key = self.node("result", "return", cluster, last, None)
+        made = self.picture.node(key)
+        made.info, made.shape = None, ""
         made.detail = "" if found else fit(literal(last) or "()", LONGEST_DETAIL)
         self.edges(found, key)
-        return key
 
     def blocks(self, seq: SeqExpr, cluster: int) -> None:
         for block in seq.blocks:

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Repetition", "repetitions"]
+__all__ = ["LEAST_SAVED", "Repetition", "aligned", "repetitions"]
 
 # Layers of more steps are not looked for: the time is their number times that of the steps.
 LONGEST_PERIOD = 512
+# A repetition leaves out at least so many steps.
+LEAST_SAVED = 6
 # As many places are looked at in a sequence without end of repetitions.
 _MOST_FOUND = 16
 
@@ -30,7 +32,7 @@ def repetitions(steps: Sequence[Hashable]) -> list[Repetition]:
     """
     numbers: dict[Hashable, int] = {}
     sequence = np.array([numbers.setdefault(step, len(numbers)) for step in steps], dtype=np.int64)
-    least = max(6, len(sequence) // 200)
+    least = max(LEAST_SAVED, len(sequence) // 200)
     found: list[Repetition] = []
     stretches = [(0, len(sequence))]
     while stretches and len(found) < _MOST_FOUND:
@@ -42,6 +44,24 @@ def repetitions(steps: Sequence[Hashable]) -> list[Repetition]:
         found.append(Repetition(at, best.period, best.copies))
         stretches += [(start, at), (at + best.period * best.copies, end)]
     return sorted(found)
+
+
+def aligned(found: Repetition, steps: Sequence[Hashable], looks: Sequence[Hashable]) -> Repetition:
+    """The repetition, begun where a layer begins, if there are as many copies from there on.
+
+    The first layer of a network often differs in nothing but where its input comes from, as the
+    `looks` show, which leave that out. Then the repetition begins in the middle of a layer.
+    """
+    start, period, copies = found
+    begin = start
+    while begin > 0 and looks[begin - 1] == looks[begin - 1 + period]:
+        begin -= 1
+    offset = (begin - start) % period
+    end = start + copies * period
+    rest = range(end, min(end + offset, len(steps)))
+    if len(rest) == offset and all(steps[at] == steps[at - period] for at in rest):
+        return Repetition(start + offset, period, copies)
+    return found
 
 
 def _largest(sequence: np.ndarray) -> Repetition | None:

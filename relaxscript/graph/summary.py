@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .picture import Cluster, DrawnEdge, DrawnNode, Item, NodeKind, Picture
-from .repeats import repetitions
+from .repeats import LEAST_SAVED, aligned, repetitions
 from .wording import LONGEST_DETAIL, fit
 
 __all__ = ["summarise"]
@@ -59,7 +59,12 @@ def _steps(picture: Picture, cluster: Cluster) -> list[int]:
 def _fold_repetitions(picture: Picture, cluster: Cluster) -> None:
     """Show the first of layers that are the same, in a frame that says how many there are."""
     steps = _steps(picture, cluster)
-    for start, period, copies in repetitions([_looks(picture, key) for key in steps]):
+    if len(steps) <= LEAST_SAVED:
+        return
+    looks = [_looks(picture, key) for key in steps]
+    connected = [*zip(looks, _wiring(picture, steps))]
+    for found in repetitions(connected):
+        start, period, copies = aligned(found, connected, looks)
         layers = [steps[start + i * period : start + (i + 1) * period] for i in range(copies)]
         _fold_layers(picture, cluster, layers)
 
@@ -72,6 +77,29 @@ def _looks(picture: Picture, key: int) -> Hashable:
         return item.kind, title, item.detail, item.shape
     inner = (_looks(picture, k) for k in item.members if not picture.is_leaf(k))
     return item.kind, tuple(inner)
+
+
+def _wiring(picture: Picture, steps: Sequence[int]) -> list[Hashable]:
+    """For each step where its operands come from, as seen from it: how many steps before.
+
+    So layers are the same only if their parts are connected alike. Leaves are not told apart.
+    """
+    at = {
+        key: (number, place)
+        for number, step in enumerate(steps)
+        for place, key in enumerate(picture.inside(step))
+    }
+    found: list[list[Hashable]] = [[] for _ in steps]
+    for edge in picture.edges:
+        if edge.target not in at:
+            continue
+        number, part = at[edge.target]
+        said: Hashable = None if picture.is_leaf(edge.source) else edge.source
+        if edge.source in at:
+            source, place = at[edge.source]
+            said = number - source, place
+        found[number].append((part, edge.place, edge.control, said))
+    return [tuple(each) for each in found]
 
 
 def _fold_layers(picture: Picture, cluster: Cluster, layers: Sequence[Sequence[int]]) -> None:

@@ -103,3 +103,13 @@ def test_a_browser_is_opened_only_when_asked(tmp_path, monkeypatch):
 def test_a_page_that_cannot_be_written_is_refused_by_its_path(tmp_path):
     text = refusal(MODULE.graph().view, tmp_path / "no" / "page.html")
     assert "page.html` cannot be written: No such file or directory" in text
+    assert "cannot be written: embedded null byte" in refusal(MODULE.graph().view, "a\0b")
+
+
+def test_a_path_that_is_none_is_refused():
+    assert "`path` is a string or a path, not int (3)" in refusal(MODULE.graph().view, 3)
+
+
+def test_a_temporary_page_is_for_its_owner_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert os.stat(MODULE.graph().view()).st_mode & 0o077 == 0

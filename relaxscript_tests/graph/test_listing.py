@@ -36,7 +36,7 @@ def test_a_listing_has_the_order_and_the_frames_of_the_program():
 def test_a_listing_of_a_summary_begins_with_what_it_is():
     first, *rest = str(chain(400).graph(max_nodes=50)).split("\n")
     assert first.startswith("# a summary of 400 bindings")
-    assert "    200 times, of which the first is shown" in rest
+    assert "    199 times, of which the first is shown" in rest
 
 
 def test_boxes_that_stand_for_many_say_how_many():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxscript.graph.repeats import repetitions
+from relaxscript.graph.repeats import aligned, repetitions
 
 
 def test_layers_that_repeat_are_found_with_their_number():
@@ -11,6 +11,20 @@ def test_layers_that_repeat_are_found_with_their_number():
 
 def test_several_repetitions_are_found_in_their_order():
     assert repetitions("abc" * 4 + "-" + "xy" * 9) == [(0, 3, 4), (13, 2, 9)]
+
+
+def test_a_repetition_begins_where_a_layer_does():
+    steps = "A" + "bcd" + "abcd" * 4
+    (found,) = repetitions(steps)
+    assert found == (1, 4, 4)
+    assert aligned(found, steps, steps.lower()) == (4, 4, 4)
+    assert aligned(found, steps, steps) == found
+
+
+def test_a_repetition_that_would_lose_a_copy_begins_where_it_is_found():
+    steps = "A" + "bcd" + "abcd" * 3 + "ab"
+    (found,) = repetitions(steps)
+    assert aligned(found, steps, steps.lower()) == found
 
 
 def test_a_sequence_without_repetitions_has_none():
