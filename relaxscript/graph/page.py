@@ -23,7 +23,7 @@ from relaxscript.script.printer.html import HINTED_LINES, code_html
 from relaxscript.script.printer.module import Printer, constants_of
 
 from .page_parts import PAGE_RULES, PAGE_SCRIPT
-from .picture import DrawnNode, Picture
+from .picture import DrawnNode, Item, Picture
 from .svg import svg
 
 __all__ = ["page"]
@@ -99,14 +99,17 @@ def _script(picture: Picture, printer: Printer | None, found: tuple[Diagnostic, 
 
 
 def _boxes_of_lines(picture: Picture) -> dict[int, int]:
-    """The box of each line; of two that one line is about, the last, which is the result."""
+    """The box of each line; of two that one line is about, the last one computed."""
     found: dict[int, int] = {}
-    for item in picture.items.values():
+    items: list[Item] = [*picture.clusters(), *picture.nodes()]
+    for item in items:
         if item.line is None:
             continue
-        last = item.end_line if isinstance(item, DrawnNode) else item.line
-        for number in range(item.line, max(last, item.line) + 1):
-            found[number] = item.key
+        stretches = [(item.line, item.line)]
+        if isinstance(item, DrawnNode):
+            stretches = [(item.line, item.end_line), *item.also]
+        for first, last in stretches:
+            found.update(dict.fromkeys(range(first, max(last, first) + 1), item.key))
     return found
 
 

@@ -56,6 +56,8 @@ class DrawnNode:
     # The lines of the printed script that are about it, and what stands there.
     line: int | None = None
     end_line: int = 0
+    # The lines of what it is shown for as well: the same in other layers.
+    also: list[tuple[int, int]] = field(default_factory=list)
     script: str = ""
     # The place in the file of the user, where one is known.
     source: str = ""

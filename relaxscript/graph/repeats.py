@@ -49,8 +49,8 @@ def repetitions(steps: Sequence[Hashable]) -> list[Repetition]:
 def aligned(found: Repetition, steps: Sequence[Hashable], looks: Sequence[Hashable]) -> Repetition:
     """The repetition, begun where a layer begins, if there are as many copies from there on.
 
-    The first layer of a network often differs in nothing but where its input comes from, as the
-    `looks` show, which leave that out. Then the repetition begins in the middle of a layer.
+    The first layer of a network often differs in nothing but where its input comes from. Then the
+    repetition begins in the middle of a layer. The `looks` are the steps without what they take.
     """
     start, period, copies = found
     begin = start

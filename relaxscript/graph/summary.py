@@ -110,6 +110,8 @@ def _fold_layers(picture: Picture, cluster: Cluster, layers: Sequence[Sequence[i
             own, other = picture.inside(mine), picture.inside(theirs)
             pairs = zip(other, own) if len(own) == len(other) else ((k, mine) for k in other)
             same.update(pairs)
+    for gone, kept in same.items():
+        _show_for(picture.items[kept], picture.items[gone])
     title = f"{len(layers):,} times, of which the first is shown"
     frame = Cluster(picture.next_key(), "repeated", title, cluster.key)
     frame.line = picture.items[layers[0][0]].line
@@ -124,6 +126,11 @@ def _fold_layers(picture: Picture, cluster: Cluster, layers: Sequence[Sequence[i
     _merge(picture, same, {*shown})
     for key in own:
         picture.move(key, frame.key)
+
+
+def _show_for(shown: Item, other: Item) -> None:
+    if isinstance(shown, DrawnNode) and isinstance(other, DrawnNode) and other.line is not None:
+        shown.also.append((other.line, other.end_line))
 
 
 def _merge(picture: Picture, same: dict[int, int], shown: set[int]) -> None:

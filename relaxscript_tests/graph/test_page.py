@@ -12,7 +12,7 @@ import pytest
 from relaxscript.graph.page_parts import PAGE_SCRIPT
 from relaxscript.ir.relax import BindingBlock, Call, Function, Op, SeqExpr, Var, VarBinding
 from relaxscript.ir.struct_info import TensorStructInfo
-from relaxscript_tests.graph.programs import HOSTILE, module, named
+from relaxscript_tests.graph.programs import HOSTILE, chain, module, named
 
 VOID = {"meta"}
 MODULE = module(
@@ -97,6 +97,14 @@ def test_what_the_script_of_the_page_looks_for_is_there(read):
     selectors = re.findall(r'querySelector(?:All)?\("([^"]*)"\)', PAGE_SCRIPT)
     wanted = set(re.findall(r"\.([\w-]+)", " ".join(selectors)))
     assert wanted - {"chosen"} <= classes
+
+
+def test_lines_of_layers_that_are_not_shown_lead_to_the_one_that_is(read):
+    page = Elements(read(chain(400).graph(max_nodes=50)))
+    lines = [attrs for _, attrs in page.found if "data-number" in attrs]
+    bound = [attrs["data-item"] for attrs in lines if "data-item" in attrs][3:-1]
+    assert len(bound) >= 400
+    assert len({*bound}) == 4
 
 
 def test_the_script_is_there_with_numbers_and_all_its_text(read):
