@@ -15,7 +15,6 @@ from relaxscript.ir.drawing import MAX_NODES
 from relaxscript.ir.field_types import brief
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import Attrs, ExternFunc, Function, GlobalVar
-from relaxscript.ir.tir import PrimFunc
 
 from .dot import dot
 from .listing import listing
@@ -99,19 +98,19 @@ class FunctionGraph:
 
 def _written(text: bytes, path: str | os.PathLike[str] | None) -> str:
     """The full path of the file that has the text now; without a path it is a new one."""
-    if path is None:
+    try:
+        if path is not None:
+            with replaced(path) as file:
+                file.write(text)
+            return os.path.abspath(os.fspath(path))
         descriptor, made = tempfile.mkstemp(prefix="relaxscript-", suffix=".html")
         with open(descriptor, "wb") as file:
             file.write(text)
         return os.path.abspath(made)
-    try:
-        with replaced(path) as file:
-            file.write(text)
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
-        message = f"`{os.fspath(path)}` cannot be written: {said}"
+        what = "a temporary file" if path is None else f"`{os.fspath(path)}`"
+        message = f"{what} cannot be written: {getattr(error, 'strerror', None) or error}"
         raise DiagnosticError(Diagnostic("RX0707", message, None)) from None
-    return os.path.abspath(os.fspath(path))
 
 
 def graph_of(
@@ -162,12 +161,9 @@ def _those(there: Sequence[str]) -> str:
 
 def _undrawable(name: str, function: Any, there: Sequence[str]) -> DiagnosticError:
     """The refusal of what has no dataflow."""
-    match function:
-        case PrimFunc():
-            said = "is a PrimFunc: loops over buffers, which have no dataflow to draw"
-        case ExternFunc(global_symbol=symbol):
-            said = f"is the PackedFunc `{symbol}`: nobody here sees what is inside of it"
-        case _:
-            said = f"is {brief(function)}, which has no dataflow to draw"
+    said = "is a PrimFunc: loops over buffers, which have no dataflow to draw"
+    if isinstance(function, ExternFunc):
+        symbol = function.global_symbol
+        said = f"is the PackedFunc `{symbol}`: nobody here sees what is inside of it"
     help = f"functions of Relax are drawn{f'; {_those(there)}' if there else ''}"
     return DiagnosticError(Diagnostic("RX0703", f"`{name}` {said}", function.span, help=help))

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import warnings
 from typing import Any
 
 from relaxscript.analysis.well_formedness import ill_formed
-from relaxscript.errors import Diagnostic, DiagnosticError, RelaxWarning
+from relaxscript.errors import Diagnostic, DiagnosticError
 from relaxscript.errors.markup import escape
 from relaxscript.errors.render import render_body
 from relaxscript.errors.style_sheet import style_sheet
 from relaxscript.ir.module import IRModule
-from relaxscript.script import from_source
+from relaxscript.script.parser.from_source import warnings_of
 from relaxscript.script.printer.hints import hints_of
 from relaxscript.script.printer.html import HINTED_LINES, code_html
 from relaxscript.script.printer.module import Printer, constants_of
@@ -35,7 +34,7 @@ _LARGE = 1 << 16
 def page(root: Any, picture: Picture, printer: Printer | None) -> str:
     """The page, as HTML."""
     title = f"{picture.name} of {root.__name__}" if isinstance(root, IRModule) else picture.name
-    found = () if printer is None else _diagnostics(root, printer)
+    found = _diagnostics(root, printer)
     script = base64.b64encode(hashlib.sha256(PAGE_SCRIPT.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'"
     return f"""<!DOCTYPE html>
@@ -113,19 +112,16 @@ def _boxes_of_lines(picture: Picture) -> dict[int, int]:
     return found
 
 
-def _diagnostics(root: Any, printer: Printer) -> tuple[Diagnostic, ...]:
+def _diagnostics(root: Any, printer: Printer | None) -> tuple[Diagnostic, ...]:
     """The mistakes of a program, and what can only be checked when it runs."""
     found = ill_formed(root)
-    if found or sum(constant.data.size for constant in constants_of(root)) > _LARGE:
+    is_large = sum(constant.data.size for constant in constants_of(root)) > _LARGE
+    if found or printer is None or is_large:
         return found
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            from_source(printer.source.text, filename=printer.filename, metadata=root.metadata)
-        except DiagnosticError as error:
-            return tuple(error.diagnostics)
-    said = [each.message for each in caught]
-    return tuple(warning.diagnostic for warning in said if isinstance(warning, RelaxWarning))
+    try:
+        return tuple(warnings_of(printer.source.text, printer.filename, root.metadata))
+    except DiagnosticError as error:
+        return tuple(error.diagnostics)
 
 
 def _list(found: tuple[Diagnostic, ...]) -> str:

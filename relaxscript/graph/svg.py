@@ -20,7 +20,9 @@ def svg(picture: Picture, *, linked: bool = False) -> str:
     lift = 20.0 if picture.remark else 0.0
     width = max(width, 6.8 * len(picture.remark) + 2 * MARGIN if lift else 0.0)
     pieces = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" '
+        # The boxes of a linked picture are links; those of an image would not be reached.
+        f'role="{"group" if linked else "img"}" '
         f'viewBox="0 0 {_n(width)} {_n(height + lift)}" width="{_n(width)}" '
         f'height="{_n(height + lift)}" '
         # It shrinks to the width that there is, but not until nothing can be read.

@@ -106,6 +106,12 @@ def test_a_page_that_cannot_be_written_is_refused_by_its_path(tmp_path):
     assert "cannot be written: embedded null byte" in refusal(MODULE.graph().view, "a\0b")
 
 
+def test_where_there_is_no_temporary_folder_that_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no"))
+    text = refusal(MODULE.graph().view)
+    assert "a temporary file cannot be written: No such file or directory" in text
+
+
 def test_a_path_that_is_none_is_refused():
     assert "`path` is a string or a path, not int (3)" in refusal(MODULE.graph().view, 3)
 

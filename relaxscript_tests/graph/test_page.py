@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import warnings
 from html.parser import HTMLParser
 
 import pytest
@@ -135,3 +136,15 @@ def test_what_can_only_be_checked_at_run_time_is_a_warning(read):
             'y: R.Tensor(("m",), "float32")):\n        return R.add(x, y)'
         )
     assert re.search(r"warning RX\d+: ", read(mod.graph()))
+
+
+def test_nobody_is_warned_by_a_page(tmp_path):
+    with pytest.warns(UserWarning, match="must be equal"):
+        mod = module(
+            '    @R.function\n    def main(x: R.Tensor(("n",), "float32"), '
+            'y: R.Tensor(("m",), "float32")):\n        return R.add(x, y)'
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mod.graph().view(tmp_path / "page.html")
+    assert caught == []

@@ -59,7 +59,7 @@ from .unsupported_syntax import first_word
 if TYPE_CHECKING:
     from relaxscript.dpl import PatternMatchingRewriter
 
-__all__ = ["read_again", "read_source"]
+__all__ = ["read_again", "read_source", "warnings_of"]
 
 __tracebackhide__ = is_user_error
 
@@ -107,12 +107,26 @@ def read_again(text: str, filename: str, metadata: Mapping[str, Any]) -> Any:
     What can only be checked at run time was said when that was written, and is not said again.
     """
     reporter = Reporter()
+    result = _whole_again(text, filename, metadata, reporter)
+    reporter.finish()
+    return result
+
+
+def warnings_of(text: str, filename: str, metadata: Mapping[str, Any]) -> list[Diagnostic]:
+    """The warnings about what only a run can check, of a script that was printed.
+
+    They are given back, not issued, for who looks at a program. Raises `DiagnosticError`.
+    """
+    reporter = Reporter()
+    _whole_again(text, filename, metadata, reporter)
+    return reporter.finish()
+
+
+def _whole_again(text: str, filename: str, metadata: Mapping[str, Any], reporter: Reporter) -> Any:
     with collector_paused():
         source, tree = parse_once(filename, text)
         known = {**namespace_names(), **_metadata(source, tree, metadata)}
-        result = _Reading(source, known, reporter, check_well_formed=True).whole(tree)
-    reporter.finish()
-    return result
+        return _Reading(source, known, reporter, check_well_formed=True).whole(tree)
 
 
 def _check_arguments(text: Any, mode: Any) -> None:
