@@ -81,6 +81,7 @@ def print_and_compare_figures() -> None:
             "print long": lambda: next(long_functions).script(),
             "show": lambda: next(functions)._repr_html_(),
             "show long": lambda: next(long_functions)._repr_html_(),
+            "draw": lambda: next(functions).graph(max_nodes=None).to_svg(),
             "equal": lambda: structural_equal(first, second),
             "source": lambda: ast.parse(text),
             "again": parsed(printed),
@@ -95,6 +96,7 @@ def print_and_compare_figures() -> None:
     print(f"show 1,000 in a notebook         {times['show'] / tree:8.2f} x  (aim: at most 10)")
     growth = times["show long"] / times["show"]
     print(f"show 10,000, as multiple         {growth:8.2f}    (aim: at most 11)")
+    print(f"draw 1,000 as a graph            {times['draw'] / tree:8.2f} x  (aim: at most 20)")
     equal = times["equal"] / times["source"]
     print(f"structural equality 1,000        {equal:8.2f} x  (of the user's text; aim: at most 1)")
     print(
