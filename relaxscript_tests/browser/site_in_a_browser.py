@@ -114,6 +114,18 @@ def test_the_theme_is_chosen_by_a_button_and_stays(browser, address, picture):
         picture(page)
 
 
+def test_what_a_notebook_shows_follows_the_button(browser, address, picture):
+    with watched(browser, "light") as seen:
+        page = seen.open(f"{address}/tutorials/03_errors.html")
+        ground = "getComputedStyle(document.querySelector('.relaxscript .rx-box')).backgroundColor"
+        light = page.evaluate(ground)
+        while page.evaluate("document.body.dataset.theme") != "dark":
+            page.locator("button.theme-toggle:visible").first.click()
+        assert page.evaluate(ground) != light
+        assert contrast(page, ".relaxscript pre") > 7
+        picture(page)
+
+
 def test_a_name_in_prose_leads_to_its_page(browser, address):
     with watched(browser) as seen:
         page = seen.open(f"{address}/passes/FuseOps.html")

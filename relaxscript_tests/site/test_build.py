@@ -11,7 +11,7 @@ import pytest
 from relaxscript_tests.architecture import ROOT
 from tutorials.site.build import main, render
 from tutorials.site.links import broken_links
-from tutorials.site.sources import HERE, notebooks, places
+from tutorials.site.sources import HERE, assemble, notebooks, places
 
 pytestmark = pytest.mark.slow
 
@@ -153,6 +153,23 @@ def test_every_numbered_notebook_is_a_source_in_the_order_of_the_numbers():
     found = [path.name for path in notebooks(ROOT)]
     assert found[0] == "01_digits.ipynb"
     assert found == sorted(found)
+
+
+def test_a_page_of_tutorials_that_nobody_lists_is_listed_behind_the_notebooks(tmp_path):
+    for path in ("tutorials/site/pages/tutorials.md", "tutorials/site/pages/language.md",
+                 "tutorials/what_you_may_write.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+                 "LICENSE", "relaxscript_tests/benchmarks/RESULTS.md",
+                 "relaxscript_tests/benchmarks/RESULTS.svg"):  # fmt: skip
+        (tmp_path / "root" / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, tmp_path / "root" / path)
+    (tmp_path / "root/tutorials/on_its_own.md").write_text("# On its own\n")
+    (tmp_path / "root/tutorials/01_numbers.ipynb").write_text(json.dumps(NOTEBOOK))
+    (tmp_path / "pages").mkdir()
+    origin = assemble(tmp_path / "root", tmp_path / "pages")
+    text = (tmp_path / "pages/tutorials.md").read_text()
+    assert "\ntutorials/01_numbers\ntutorials/on_its_own\n```" in text
+    assert origin["tutorials.md"] == "tutorials/site/pages/tutorials.md"
+    assert origin["passes/FuseOps.md"] == "passes/FuseOps (made by tutorials.site.passes)"
 
 
 def test_names_lead_to_operators_passes_diagnostics_and_rooms():

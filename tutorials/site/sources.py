@@ -5,6 +5,7 @@ The pages of the checkout keep their places in it, so that links between them me
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ __all__ = ["assemble", "notebooks", "places"]
 HERE = Path(__file__).resolve().parent
 # Of the checkout; pages of `tutorials/` come in as they are there.
 _WHOLE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE")
+_READ = (".md", ".svg", ".png")  # pages, and pictures in them
 _RESULTS = "relaxscript_tests/benchmarks/RESULTS"
 
 
@@ -49,7 +51,7 @@ def assemble(root: Path, folder: Path) -> dict[str, str]:
 
 def _as_they_stand(root: Path) -> Iterator[tuple[str, Path]]:
     """Files of the checkout, by their path on the site."""
-    tutorials = sorted((root / "tutorials").glob("*.md"))
+    tutorials = [p for p in sorted((root / "tutorials").iterdir()) if p.suffix in _READ]
     results = [root / f"{_RESULTS}{end}" for end in (".md", ".svg")]
     for source in (*(root / name for name in _WHOLE), *tutorials, *results, *notebooks(root)):
         yield source.relative_to(root).as_posix(), source
@@ -57,16 +59,32 @@ def _as_they_stand(root: Path) -> Iterator[tuple[str, Path]]:
 
 def _written(root: Path) -> Iterator[tuple[str, str, str]]:
     """Pages of this folder and those made of the code: name, Markdown, where it comes from."""
-    listed = "\n".join(
-        path.relative_to(root).with_suffix("").as_posix() for path in notebooks(root)
-    )
     rooms = {name.removeprefix("relaxscript."): place for name, place in api.places().items()}
     rooms |= {"op": "operators/index", "transform": "passes/index"}
-    for path in sorted((root / "tutorials/site/pages").glob("*.md")):
-        text = path.read_text("utf-8").replace("<!-- notebooks -->", listed)
-        yield path.stem, with_drawings(text, root, rooms), path.relative_to(root).as_posix()
-    makers = (operators.operator_pages, passes.pass_pages, diagnostics.diagnostic_pages,
-              api.api_pages)  # fmt: skip
+    ours = {path: path.read_text("utf-8") for path in _pages(root)}
+    listed = "\n".join(_listed(root, "\n".join(ours.values())))
+    for path, text in ours.items():
+        whole = with_drawings(text.replace("<!-- notebooks -->", listed), root, rooms)
+        yield path.stem, whole, path.relative_to(root).as_posix()
+    makers = (
+        operators.operator_pages,
+        passes.pass_pages,
+        diagnostics.diagnostic_pages,
+        api.api_pages,
+    )
     for maker in makers:
         said = f"made by {maker.__module__}"
         yield from ((name, text, f"{name} ({said})") for name, text in maker())
+
+
+def _pages(root: Path) -> list[Path]:
+    return sorted((root / "tutorials/site/pages").glob("*.md"))
+
+
+def _listed(root: Path, ours: str) -> Iterator[str]:
+    """The tutorials by their names on the site: notebooks, and pages that no page of ours lists."""
+    pages = sorted((root / "tutorials").glob("*.md"))
+    for path in (*notebooks(root), *pages):
+        name = path.relative_to(root).with_suffix("").as_posix()
+        if not re.search(rf"^{re.escape(name)}$", ours, re.MULTILINE):
+            yield name
