@@ -221,14 +221,16 @@ class Executable:
                 yield [(_header(function), None), *self._lines(function)]
 
     def _lines(self, function: VMFunction) -> Iterator[tuple[str, Span | None]]:
+        instructions = self.instructions[function.start_instr : function.end_instr]
+        called = (self.functions[at.func].name for at in instructions if isinstance(at, Call))
+        width = max([28, *map(len, called)])
         for register, check in enumerate(function.param_checks):
             if not isinstance(check, AnyCheck):
-                yield f"  check {f'%{register}':<28}{_format_result_check(check)}", None
-        for index in range(function.start_instr, function.end_instr):
-            at = self.instructions[index]
+                yield f"  check {f'%{register}':<{width}}{_format_result_check(check)}", None
+        for at in instructions:
             match at:
                 case Call():
-                    text = self._call_text(at)
+                    text = self._call_text(at, width)
                 case Ret(result=register):
                     text = f"  ret   %{register}{_format_result_check(function.return_check)}"
                 case Goto(offset=offset):
@@ -237,13 +239,12 @@ class Executable:
                     text = f"  if    %{cond} else {offset:+d}"
             yield text, at.span
 
-    def _call_text(self, call: Call) -> str:
+    def _call_text(self, call: Call, width: int) -> str:
         name = self.functions[call.func].name
         inputs = ", ".join(map(self._arg_text, call.args))
         target = "_" if call.dst == SpecialReg.VOID_ARG else f"%{call.dst}"
-        line = (
-            f"  call  {name:<28} in: {inputs:<24} dst: {target}{_format_result_check(call.result)}"
-        )
+        checked = _format_result_check(call.result)
+        line = f"  call  {name:<{width}} in: {inputs:<24} dst: {target}{checked}"
         if call.proved:
             line += f"  proved: {', '.join(self._arg_text(call.args[i]) for i in call.proved)}"
         if getattr(self.externals.get(name), "checks_operands", False):

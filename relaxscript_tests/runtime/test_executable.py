@@ -41,6 +41,20 @@ def test_the_listing_shows_one_line_for_each_instruction(builder):
     )
 
 
+def test_the_columns_of_a_listing_are_as_wide_as_the_longest_name():
+    ib = ExecBuilder()
+    with ib.function("main", 1, ["x"]):
+        ib.emit_call("vm.builtin.copy", [ib.r(0)], ib.r(1))
+        ib.emit_call("fused_add_relu_multiply_multiply1", [ib.r(1)], ib.r(2))
+        ib.emit_ret(ib.r(2))
+    assert ib.get().as_text() == (
+        "@main(x) registers=3\n"
+        "  call  vm.builtin.copy                   in: %0                       dst: %1\n"
+        "  call  fused_add_relu_multiply_multiply1 in: %1                       dst: %2\n"
+        "  ret   %2\n"
+    )
+
+
 def test_a_program_can_be_called_without_a_machine():
     ib = ExecBuilder()
     with ib.function("main", 1, ["x"]):
