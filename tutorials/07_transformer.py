@@ -385,7 +385,8 @@ Picture(figure)
 # the argument as it is afterwards.
 #
 # Compare `cached_layer` with `layer`: only the keys and values come from elsewhere. `n` is now the
-# number of new letters, and `m` that of all.
+# number of new letters, and `m` that of all. No tensor that is given has `m` rows, so the caller
+# has to say it: `Total` is the type of a shape `(m,)`, and the argument `(11,)` makes `m` eleven.
 
 
 # %%

@@ -183,8 +183,9 @@ for stage, mod in [("legalized", legalized), ("fused", fused)]:
 print(model.profile("main", x))
 
 # %% [markdown]
-# It is one call, with a clock around everything, so small things look larger than they are.
-# Without a profile a program like this is a single native call.
+# It is one call, with a clock around everything, so small things look larger than they are, and
+# what is missing to the total went into the clock and the machine between the calls. Without a
+# profile a program like this is a single native call.
 #
 # As a notebook shows it, a report also has a picture of the source with a bar for each line:
 

@@ -197,7 +197,8 @@ rx.diff(*step("EliminateCommonSubexpr"))
 # ### Operators become loops
 #
 # So far `R.add` was a name with a meaning. `LegalizeOps` writes the meaning down as a PrimFunc and
-# calls that by `R.call_tir`. (A function that is printed alone is called `main`.)
+# calls that by `R.call_tir`. The attribute `relaxscript.repeatable` keeps what could be seen while
+# there were operators: `main` has no effects, so it may be run a second time.
 
 # %%
 before, after = step("LegalizeOps")
@@ -209,8 +210,8 @@ print(sorted(var.name_hint for var in legalized.functions))
 legalized["relu"].show()
 
 # %% [markdown]
-# Each function is now three lines of loops around one store. The dimension is still `n`: this loop
-# is for any number of rows.
+# Each function is now three lines of loops around one store. (One that is printed alone is called
+# `main`.) The dimension is still `n`: this loop is for any number of rows.
 #
 # ### What goes together becomes one
 #
@@ -238,13 +239,16 @@ fused[kernel].show()
 # for. `ApplyDefaultSchedule` arranges them: the blocks are written into each other, and the columns
 # are vectors. `T.Ramp(start, 1, 16)` are sixteen neighbours, read or written at once.
 #
-# (The output of this cell and of the next two depends on the processor. Yours may have vectors of
-# 4 or 8 numbers.)
+# Under `T.func_attr` are notes for what follows: the rule that arranged the loops, and that every
+# element of parameter 3, the result, is filled.
+#
+# (The output of this cell and of those that show LLVM and machine code depends on the processor.
+# Yours may have vectors of 4 or 8 numbers.)
 
 # %% tags=["varies"]
 _, scheduled = step("ApplyDefaultSchedule")
 lines = scheduled[kernel].script().splitlines()
-print(*lines[3:30], sep="\n")
+print(*lines[3:], sep="\n")
 
 # %% [markdown]
 # No array is left but those that come in and go out. This is still a program that can be written
@@ -313,8 +317,10 @@ rx.diff(before["main"], after["main"])
 print(executable.as_text())
 
 # %% [markdown]
-# `check` says what an argument has to be, `%0` to `%3` are registers, and `c[1]` is a constant of
-# the program. The same program as Python, which really runs:
+# `check` is not one of them: it says what an argument has to be, and is looked at before the first.
+# `%0` to `%3` are registers, `c[1]` is a constant of the program, `vm` the machine itself, and the
+# `heap` has a place for each dimension, here for `n`. The same program as Python, which really
+# runs:
 
 # %%
 print(executable.as_python())

@@ -14,7 +14,7 @@
 # ---
 
 # %% [markdown]
-# # For TVM users
+# # For TVM users: a program ported
 #
 # Relax is the language of [Apache TVM](https://tvm.apache.org), and the names here are TVM's: the
 # nodes, the passes, `BlockBuilder`, the visitors, the virtual machine. You change the import lines.

@@ -40,7 +40,8 @@ from relaxscript.script import from_source, ir as I, relax as R
 #
 # The operator begins as a function on numpy arrays. The name has a namespace of yours in front;
 # the annotations say what the parameters take: `Tensor` for operands, and plain types for
-# attributes, which are known when the program is compiled. The example is for its page.
+# attributes, which are known when the program is compiled. The example is for its page: `x: n 4`
+# is an operand with `n` rows of 4, and behind it stands the call.
 
 
 # %%
@@ -107,7 +108,8 @@ def main(x: R.Tensor(("n", 7), "float32")):
 #
 # `compute` says the same as the meaning, element by element, with tensor expressions. It is what
 # `LegalizeOps` makes a PrimFunc of. A compute gives the bits of the meaning unless it says how far
-# away it may be; `ulp` counts units in the last place.
+# away it may be: `ulp=2` would be two units in the last place. Ours adds two products, which may
+# nearly cancel, so what is lost is measured by their sizes: `sums=8` is eight roundings of these.
 
 
 # %%
@@ -283,3 +285,10 @@ print("scores depend on the distance of two tokens, not on their places")
 # ```
 #
 # </details>
+
+# %% [markdown]
+# ## Where to go from here
+#
+# This was the last notebook. A model that uses your operator is trained as the one in
+# `07_transformer`, for its gradient is a rule like any other. `CONTRIBUTING.md` says how operators
+# are added to the package itself.
