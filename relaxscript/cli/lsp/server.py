@@ -310,7 +310,7 @@ def in_a_kind(text: Any, kinds: Sequence[types.MarkupKind] | None) -> Any:
     """A text in Markdown, without its fences for an editor that shows plain text only."""
     if not kinds or types.MarkupKind.Markdown in kinds:
         return text
-    plain = re.sub(r"^```.*\n?", "", text.value, flags=re.MULTILINE)
+    plain = re.sub(r"^```+.*\n?", "", text.value, flags=re.MULTILINE)
     return types.MarkupContent(types.MarkupKind.PlainText, plain)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -162,47 +163,18 @@ def page_of(value: Any, name: str) -> str:
 
 def signature_of(value: Any, name: str) -> str:
     """The signature of something, without types; its name where it is not called."""
-    parameters = parameters_of(value)
-    if parameters is None:
-        return name
-    return f"{name}({', '.join(parameters)})"
-
-
-def parameters_of(value: Any) -> list[str] | None:
-    """The parameters of a callable as they are written, `*` and `/` among them; else None."""
     if not callable(value) or inspect.isclass(value):
-        return None
+        return name
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
-        return None
-    shown = [
+        return name
+    untyped = [
         parameter.replace(annotation=inspect.Parameter.empty)
         for parameter in signature.parameters.values()
     ]
-    text = str(signature.replace(parameters=shown, return_annotation=inspect.Signature.empty))
-    return _split(text[1:-1])
-
-
-def _split(text: str) -> list[str]:
-    """The parts that commas outside of brackets and strings separate."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if letter == quote:
-            quote = ""
-        elif quote:
-            pass
-        elif letter in "'\"":
-            quote = letter
-        elif letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif letter == "," and not depth:
-            parts.append("")
-            continue
-        parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
+    plain = signature.replace(parameters=untyped, return_annotation=inspect.Signature.empty)
+    return f"{name}{plain}"
 
 
 def first_line_of(value: Any) -> str:
@@ -218,5 +190,7 @@ def _summary(value: Any) -> str:
 
 
 def fence(text: str, language: str = "python") -> str:
-    """A block of code in Markdown."""
-    return f"```{language}\n{text}\n```"
+    """A block of code in Markdown, whatever is in it."""
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    marks = "`" * max(3, ticks + 1)
+    return f"{marks}{language}\n{text}\n{marks}"

@@ -151,6 +151,11 @@ def test_a_signature_has_no_types(value, name, expected):
     assert found == expected if expected else found.startswith(name + "(")
 
 
+def test_marks_of_markdown_in_a_script_do_not_end_a_block():
+    text = FUNCTION.replace("R.const(step", "R.const(len('```')")
+    assert hover(at(text, "R.const(len('```'),‸ ")).splitlines()[::2] == ["````python", "````"]
+
+
 def test_every_public_name_has_a_page():
     for space, letter in ((R, "R"), (T, "T"), (I, "I")):
         for name in space.__all__:
