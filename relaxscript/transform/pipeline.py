@@ -159,9 +159,9 @@ def _write_loops() -> list[Pass]:
 def _arrange_loops() -> list[Pass]:
     return [
         RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
-        AttachAttrNoAlias(), AttachAttrLayoutFreeBuffers(), ApplyDefaultSchedule(),
-        SplitLayoutRewritePreproc(), FoldConstant(), DeadCodeElimination(keep_failures=True),
-        OutlineNative(),
+        AttachAttrNoAlias(whole_program=True), AttachAttrLayoutFreeBuffers(),
+        ApplyDefaultSchedule(), SplitLayoutRewritePreproc(), FoldConstant(),
+        DeadCodeElimination(keep_failures=True), OutlineNative(),
     ]  # fmt: skip
 
 

@@ -90,4 +90,5 @@ class M:
         return b
 """
     build(from_source(text))
-    assert len(walked) == 1
+    assert walked
+    assert len(walked) == len({*map(id, walked)})

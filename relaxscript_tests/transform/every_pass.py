@@ -368,6 +368,9 @@ EXAMPLES: Mapping[str, Sequence[Case]] = {
         Case("", lambda mod, inputs: transform.BundleModelParams(), with_weights),
         Case("ws", lambda mod, inputs: transform.BundleModelParams("ws"), with_weights),
     ],
+    "AttachAttrNoAlias": [
+        Case("of_program", lambda mod, inputs: transform.AttachAttrNoAlias(whole_program=True)),
+    ],
     "BindSymbolicVars": [Case("first", first_size_bound)],
     "CanonicalizeBindings": [
         Case(

@@ -24,6 +24,7 @@ transposed_blocks.py       elements that are read along another axis, by blocks.
 split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
 grouped_loops.py           loops whose indices are divided, as two.
 collapsed_axes.py          axes that lie behind one another, as one.
+distributed_loops.py       loops around several statements as loops around each of them.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

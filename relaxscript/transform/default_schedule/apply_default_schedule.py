@@ -12,6 +12,7 @@ from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
+from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
 from .nests import nests
 from .processor import Processor, this_processor
@@ -43,7 +44,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
-    Rules are given loops of int64: those of int32, as in `T.grid(512, 512)`, are such before.
+    Rules are given loops of int64 (`wide_indices.py`), one nest for each statement
+    (`distributed_loops.py`), whatever somebody wrote by hand.
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
@@ -66,16 +68,16 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
-        wide = with_wide_indices(func)
+        given = with_distributed_loops(with_wide_indices(func))
         for rule in self.rules:
-            made = rule(wide, this_processor())
+            made = rule(given, this_processor())
             if made is not None:
                 marks: dict[str, Any] = {
                     "tir.is_scheduled": True,
                     VECTOR_MATH: True,
                     SCHEDULE: _name_of(rule),
                     # That is seen in plain loops, and not in arranged ones.
-                    FILLS: sorted(filled_params(wide, mod)),
+                    FILLS: sorted(filled_params(given, mod)),
                 }
                 scheduled: PrimFunc = made.with_attrs(marks)
                 return scheduled

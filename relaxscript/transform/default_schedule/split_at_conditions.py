@@ -140,18 +140,28 @@ def _conjuncts(condition: PrimExpr) -> list[PrimExpr]:
 
 
 def _cut(comparison: PrimExpr, loops: Sequence[Loop]) -> _Cut | None:
-    """The cut that a comparison of an index with what is the same for all elements makes."""
-    match comparison:
-        case prim.LT(a=a, b=b):
-            strict, above = True, False
-        case prim.LE(a=a, b=b):
-            strict, above = False, False
-        case prim.GT(a=a, b=b):
-            strict, above = False, True
-        case prim.GE(a=a, b=b):
-            strict, above = True, True
-        case _:
-            return None
+    """The cut that a comparison of an index with what is the same for all elements makes.
+
+    The index is on either side.
+    """
+    kind = type(comparison)
+    if not isinstance(comparison, prim.Comparison) or kind not in _MIRRORED:
+        return None
+    a, b = comparison.a, comparison.b
+    found = _cut_below(comparison, kind, a, b, loops)
+    return found or _cut_below(comparison, _MIRRORED[kind], b, a, loops)
+
+
+_MIRRORED: dict[type[PrimExpr], type[PrimExpr]] = {
+    prim.LT: prim.GT, prim.GT: prim.LT, prim.LE: prim.GE, prim.GE: prim.LE,
+}  # fmt: skip
+
+
+def _cut_below(
+    comparison: PrimExpr, kind: type[PrimExpr], a: PrimExpr, b: PrimExpr, loops: Sequence[Loop]
+) -> _Cut | None:
+    """The cut of a comparison of an index `a` with `b`."""
+    strict, above = kind in (prim.LT, prim.GE), kind in (prim.GT, prim.GE)
     for loop in loops:
         shift = _shift(a, loop.var)
         if shift is None or not is_without([b, shift], loops):

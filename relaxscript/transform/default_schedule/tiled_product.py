@@ -34,6 +34,7 @@ from relaxscript.ir.prim import (
     PrimExpr,
     Ramp,
     Var,
+    cast,
     const,
 )
 from relaxscript.ir.relax import Attrs
@@ -77,7 +78,7 @@ class Product(NamedTuple):
     def sizes(self) -> tuple[PrimExpr, PrimExpr, PrimExpr]:
         """The numbers of rows, of columns, and of steps."""
         *_, m, k = self.a.shape
-        return m, self.b.shape[-1], k
+        return cast(m, INT64), cast(self.b.shape[-1], INT64), cast(k, INT64)
 
 
 class _Tile(NamedTuple):

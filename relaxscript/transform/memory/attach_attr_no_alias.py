@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
-from relaxscript.ir.relax import BindingBlock, Call, Expr, GlobalVar, VarBinding
+from relaxscript.ir.prim import StringImm
+from relaxscript.ir.relax import (
+    Attrs,
+    BindingBlock,
+    Call,
+    Expr,
+    ExternFunc,
+    GlobalVar,
+    VarBinding,
+)
 from relaxscript.ir.stmt_functor import renew_defs
 from relaxscript.ir.tir import PrimFunc
-from relaxscript.ir.walk import rewrite_compounds
+from relaxscript.ir.walk import rewrite_compounds, walk
 from relaxscript.op.calls import call_tir, call_tir_with_grad
 from relaxscript.semantics.write_sets import written_params
 from relaxscript.transform.fuse.function_names import (
@@ -55,11 +64,15 @@ class AttachAttrNoAlias(ModulePass):
 
     All other callers may give it what they like. They are those in Python, other PrimFuncs,
     `R.call_tir_inplace` and packed functions. They still call the old function. It is gone where it
-    is private and has no other callers; then the new one has its name.
+    is private and has no other callers; then the new one has its name. With `whole_program` so is a
+    public one in a module with Relax functions, which alone are what can be called after `build`.
     """
 
     adds_functions = True
     removes_functions = True
+
+    def __init__(self, *, whole_program: bool = False) -> None:
+        self.whole_program = whole_program
 
     def transform_module(self, mod: IRModule, ctx: PassContext) -> IRModule:
         attaching = _Attaching(mod)
@@ -74,11 +87,31 @@ class AttachAttrNoAlias(ModulePass):
             return mod
         for name, new_name in attaching.made.items():
             made[new_name] = _promising(attaching.candidates[name])
-        made = without_unused(made, {name for name in attaching.made if mod[name].is_private})
+        named = _named_by_symbols(mod) if self.whole_program else None
+        old = {name for name in attaching.made if _may_go(attaching.candidates[name], named)}
+        made = without_unused(made, old)
         for name, new_name in attaching.made.items():
             if name in made:  # Variables are those of one function.
                 made[new_name] = renew_defs(made[new_name])
         return with_free_names(made, {new.name_hint: n for n, new in attaching.made.items()})
+
+
+def _may_go(func: PrimFunc, named: set[str] | None) -> bool:
+    """True if a function may go; a public one where `named` are those that packed calls name."""
+    symbol = (func.attrs or Attrs()).get("global_symbol")
+    return symbol is None or (named is not None and symbol not in named)
+
+
+def _named_by_symbols(mod: IRModule) -> set[str]:
+    """What the functions of a module name as packed functions are named."""
+    found: set[str] = set()
+    for func in mod.functions.values():
+        for node in walk(func):
+            if isinstance(node, StringImm):
+                found.add(node.value)
+            elif isinstance(node, ExternFunc):
+                found.add(node.global_symbol)
+    return found
 
 
 def _promising(func: PrimFunc) -> PrimFunc:

@@ -343,7 +343,7 @@ def test_other_functions_are_left_to_the_machine(body: str, named: dict[str, str
 def test_a_plan_says_what_is_called_on_what(pipeline: str) -> None:
     module = from_source(script(CALLS["two kernels"]))
     lowered = get_pipeline(pipeline)(module)
-    kernels = rx.build(module).entries["main"].call.kernels
+    kernels = rx.build(module, relax_pipeline="default_build").entries["main"].call.kernels
     plan = entry_plan("main", lowered["main"], ModuleKernels(lowered, {"scale": kernels[0]}))
     assert plan is not None
     first, second = plan.calls

@@ -282,11 +282,14 @@ def test_what_depends_on_where_an_element_is_computes_the_same(
     assert_same(only_prim_func(mod), func, {}, 0)
 
 
-def test_a_row_between_two_edges_is_three_loops():
+@pytest.mark.parametrize(
+    "condition", ["i >= 1 and i < 9", "1 <= i and 9 > i", "i > 0 and 8 >= i", "0 < i and i <= 8"]
+)
+def test_a_row_between_two_edges_is_three_loops(condition: str):
     head = 'A: T.Buffer((8,), "float32"), B: T.Buffer((10,), "float32")'
-    before = """
+    before = f"""
 for i in range(10):
-    B[i] = T.if_then_else(i >= 1 and i < 9, A[i - 1], T.float32(0))
+    B[i] = T.if_then_else({condition}, A[i - 1], T.float32(0))
 """
     after = """
 for i in range(1):

@@ -220,6 +220,83 @@ def main(a: T.handle, b: T.handle):
     np.testing.assert_allclose(found, expected, 1e-6)
 
 
+OF_SIZES = {
+    "product": """
+for i, j, k in T.grid(n, 24, 24):
+    with T.block("product"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            C[vi, vj] = T.float32(0)
+        C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+""",
+    "transposed_product": """
+for i, j, k in T.grid(n, 24, 24):
+    with T.block("product"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            C[vi, vj] = T.float32(0)
+        C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+""",
+    "rows": """
+r = T.alloc_buffer((n,), "float32")
+for i, k in T.grid(n, 24):
+    with T.block("r"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            r[vi] = T.min_value("float32")
+        r[vi] = T.max(r[vi], A[vi, vk])
+for i, k in T.grid(n, 24):
+    with T.block("C"):
+        vi, vk = T.axis.remap("SS", [i, k])
+        C[vi, vk] = T.exp(A[vi, vk] - r[vi]) * B[0, vk]
+""",
+    "nests": """
+s = T.alloc_buffer((24,), "float32")
+for j, k in T.grid(24, n):
+    with T.block("s"):
+        vj, vk = T.axis.remap("SR", [j, k])
+        with T.init():
+            s[vj] = T.float32(0)
+        s[vj] = s[vj] + A[vk, vj]
+for i, j in T.grid(n, 24):
+    C[i, j] = A[i, j] - s[j] * B[0, j]
+""",
+    "elementwise": """
+for i, j in T.grid(n, 24):
+    C[i, j] = A[i, j] * B[0, j] + T.Cast("float32", i)
+""",
+}
+
+
+@pytest.mark.parametrize("all_sizes", [False, True])
+@pytest.mark.parametrize(("rule", "body"), OF_SIZES.items(), ids=OF_SIZES)
+def test_sizes_of_int32_are_in_functions_of_each_rule(rule: str, body: str, all_sizes: bool):
+    size = "m" if all_sizes else "24"
+    lines = "\n".join(f"    {line}" for line in body.replace("24", size).splitlines())
+    func = from_source(f"""
+@T.prim_func
+def main(a: T.handle, b: T.handle, c: T.handle):
+    T.func_attr({{'tir.noalias': True}})
+    n = T.int32()
+    m = T.int32()
+    A = T.match_buffer(a, (n, {size}), "float32")
+    B = T.match_buffer(b, ({size}, {size}), "float32")
+    C = T.match_buffer(c, (n, {size}), "float32")
+{lines}
+""")
+    made = ApplyDefaultSchedule()(IRModule({"main": func}))["main"]
+    if not all_sizes:
+        assert made.attrs.get("relaxscript.schedule") == rule
+    assert_structural_equal(from_source(made.script()), made)
+    rng = np.random.default_rng(5)
+    for rows in (1, 3, 40):
+        a, b = (rng.standard_normal(s).astype("float32") for s in ((rows, 24), (24, 24)))
+        found, expected = (np.full((rows, 24), np.nan, "float32") for _ in range(2))
+        compile_prim_funcs({"f": made})["f"](a, b, found)
+        evaluate(func, [a, b, expected])
+        np.testing.assert_allclose(found, expected, 1e-4, 1e-4)
+
+
 def test_products_of_tensor_expressions_over_integers_are_by_tiles():
     a = te.placeholder((64, 48), "float32", "a")
     b = te.placeholder((48, 32), "float32", "b")

@@ -16,6 +16,8 @@ from relaxscript_tests.transform.before_after import check
 X = 'x: R.Tensor((4,), "float32")'
 CALL = 'R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((4,), "float32"))'
 NEW_CALL = CALL.replace("double", "double_noalias")
+IN_PLACE = "y = R.call_tir_inplace(cls.double, (x, x), inplace_indices=[1], "
+IN_PLACE += 'out_sinfo=R.Tensor((4,), "float32"))'
 
 
 def double(name: str = "double", private: bool = False, noalias: bool = False) -> str:
@@ -56,16 +58,44 @@ def test_a_private_function_without_other_callers_promises_itself():
     assert AttachAttrNoAlias()(made) is made
 
 
+def test_in_a_whole_program_nobody_else_calls_a_public_function():
+    after = module(double(private=True, noalias=True))
+    made = check(AttachAttrNoAlias(whole_program=True), module(double()), after)
+    assert AttachAttrNoAlias(whole_program=True)(made) is made
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        IN_PLACE.replace("y = ", "z = "),
+        'z = R.call_dps_packed("double", (x,), out_sinfo=R.Tensor((4,), "float32"))',
+    ],
+)
+def test_in_a_whole_program_a_public_function_stays_for_those_who_name_it(other: str):
+    new = double("double_noalias", private=True, noalias=True)
+    body = f"y = {{}}\n{other}"
+    before = module(double(), body=body.format(CALL))
+    after = module(double(), new, body=body.format(NEW_CALL))
+    check(AttachAttrNoAlias(whole_program=True), before, after)
+
+
+def test_in_a_whole_program_a_public_function_stays_for_packed_calls_of_prim_funcs():
+    caller = """
+    @T.prim_func(private=True)
+    def caller(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        T.func_attr({"tir.noalias": True})
+        T.evaluate(T.tvm_call_packed("double", A.data, B.data))
+"""
+    made = AttachAttrNoAlias(whole_program=True)(from_source(module(double(), caller)))
+    assert {g.name_hint for g in made.functions} == {"main", "caller", "double", "double_noalias"}
+
+
 def test_all_calls_in_all_functions_and_blocks_call_one_new_function():
     body = f"with R.dataflow():\n    h = {CALL}\n    y = {CALL.replace('(x,)', '(h,)')}"
     body += "\n    R.output(y)"
     made = AttachAttrNoAlias()(from_source(module(double(), body=body)))
     assert {gvar.name_hint for gvar in made.functions} == {"main", "double", "double_noalias"}
     assert made.script().count("cls.double_noalias") == 2
-
-
-IN_PLACE = "y = R.call_tir_inplace(cls.double, (x, x), inplace_indices=[1], "
-IN_PLACE += 'out_sinfo=R.Tensor((4,), "float32"))'
 
 
 @pytest.mark.parametrize(
