@@ -6,6 +6,7 @@ It needs pygls, the extra `lsp`. A file is read in data mode: to open it never r
     server.py          what an editor asks, and the answers
     open_documents.py  read again after a change, away from the loop
     documents.py       texts and places as editors count them
+    notebooks.py       cells, read as one text
     broken_text.py     what is read of a text that is no Python just now
     analysis.py        what is known of one text
     lookup.py          what stands at a place

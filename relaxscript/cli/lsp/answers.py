@@ -64,7 +64,7 @@ def definition_at(session: OpenDocument, position: Position) -> Location | None:
     """The place where the name at a position is defined."""
     document, known = session.document, session.latest
     span = None if known is None else definition_of(known, document.place(position))
-    return None if span is None else Location(document.uri, document.range(span))
+    return None if span is None else document.locate(span)
 
 
 def symbols_of(session: OpenDocument) -> list[DocumentSymbol]:

@@ -7,10 +7,11 @@ another one; we count both from 1, in characters. The conversion happens here an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lsprotocol.types import (
+    Location,
     Position,
     Range,
     TextDocumentContentChangeEvent,
@@ -65,6 +66,23 @@ class Document:
             self._source = Source(self.filename, self.text)
         return self._source
 
+    @property
+    def context(self) -> Source:
+        """The text that is read, of which this may be a part: see `notebooks.py`."""
+        return self.source
+
+    def views(self) -> Sequence[Document]:
+        """The documents that an editor knows of what is read as one."""
+        return [self]
+
+    def view(self, uri: str) -> Document:
+        """The one of them that has a name."""
+        return self
+
+    def copy(self) -> Document:
+        """A document that stays as this is now."""
+        return replace(self, _source=self.source)
+
     # ---- changes
 
     def change(self, changes: Sequence[TextDocumentContentChangeEvent], version: int) -> None:
@@ -107,6 +125,14 @@ class Document:
     def range(self, span: Span) -> Range:
         """The range of a span of this text, or of one with the same lines."""
         return Range(self.position(span.start), self.position(span.end))
+
+    def holds(self, span: Span) -> bool:
+        """True if a piece of what is read is in this document."""
+        return True
+
+    def locate(self, span: Span) -> Location:
+        """The range of a span, and the document that it is in."""
+        return Location(self.uri, self.range(span))
 
     def range_between(self, start: int, end: int) -> Range:
         """The range from character `start` to character `end` of the source."""

@@ -40,16 +40,15 @@ def as_lsp(document: Document, diagnostic: Diagnostic) -> types.Diagnostic:
     known = [x for x in diagnostic.labels if x.span.filename == document.filename]
     facts = [label.text for label in known if label.span.start == here]
     related = [
-        types.DiagnosticRelatedInformation(
-            types.Location(document.uri, document.range(label.span)), label.text
-        )
+        types.DiagnosticRelatedInformation(document.locate(label.span), label.text)
         for label in known
         if label.span.start != here
     ]
     said = diagnostic.message + (f": {'; '.join(facts)}" if facts else "")
-    span = diagnostic.span or document.source.between(0, 0)
+    at = types.Position(0, 0)
+    place = types.Range(at, at) if diagnostic.span is None else document.range(diagnostic.span)
     return types.Diagnostic(
-        range=document.range(span), message="\n".join([said, *notes, *help]),
+        range=place, message="\n".join([said, *notes, *help]),
         severity=SEVERITIES[diagnostic.severity], code=diagnostic.code, source=NAME,
         related_information=related or None,
     )  # fmt: skip

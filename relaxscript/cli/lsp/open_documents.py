@@ -48,10 +48,9 @@ class OpenDocument:
         """True if the newest text has been read."""
         return self.latest is not None and self.latest.version == self.document.version
 
-    def snapshot(self) -> OpenDocument:
-        """A copy for another thread: nothing that is typed later changes it."""
-        _ = self.document.source
-        return replace(self, document=replace(self.document))
+    def snapshot(self, uri: str) -> OpenDocument:
+        """A copy for another thread, of one document: nothing that is typed later changes it."""
+        return replace(self, document=self.document.copy().view(uri))
 
 
 class OpenDocuments:
@@ -59,14 +58,22 @@ class OpenDocuments:
 
     def __init__(self, publish: Callable[[OpenDocument], None]) -> None:
         self.publish = publish
-        self.by_uri: dict[str, OpenDocument] = {}
+        self.by_uri: dict[str, OpenDocument] = {}  # cells by theirs, too
         self.worker = ThreadPoolExecutor(1, "relaxscript")
 
     def open(self, document: Document) -> None:
         """Take a document, and read it at once."""
         self.close(document.uri)
         session = self.by_uri[document.uri] = OpenDocument(document)
+        self.name(session)
         self._read(session, 0)
+
+    def name(self, session: OpenDocument) -> None:
+        """Let a document be known by all names that an editor has for its parts."""
+        for uri in [uri for uri, known in self.by_uri.items() if known is session]:
+            del self.by_uri[uri]
+        self.by_uri[session.document.uri] = session
+        self.by_uri.update((view.uri, session) for view in session.document.views())
 
     def changed(self, uri: str) -> None:
         """Read the document again, when nothing has been typed for a moment."""
@@ -76,8 +83,9 @@ class OpenDocuments:
 
     def close(self, uri: str) -> None:
         """Forget a document."""
-        session = self.by_uri.pop(uri, None)
+        session = self.by_uri.get(uri)
         if session is not None:
+            self.by_uri = {name: each for name, each in self.by_uri.items() if each is not session}
             self._give_up(session)
             session.read.set()
 
@@ -96,9 +104,9 @@ class OpenDocuments:
     async def answer(self, uri: str, question: Callable[[OpenDocument], T]) -> T | None:
         """The answer on the newest text, worked out by the worker; None for no open document."""
         while (session := await self.newest(uri)) is not None:
-            still = session.snapshot()
+            version, still = session.document.version, session.snapshot(uri)
             found = await self.in_worker(partial(question, still))
-            if session.document.version == still.document.version:
+            if session.document.version == version:
                 return found
         return None
 

@@ -24,6 +24,7 @@ from .answers import definition_at, hints_of, hover_of, symbols_of
 from .completion import completions, documented, open_call_at
 from .documents import Document
 from .mistakes import Fix, as_lsp, fixed_text, fixes_in, replacing_edit
+from .notebooks import Cell, Notebook
 from .open_documents import OpenDocument, OpenDocuments
 
 __all__ = ["make_server"]
@@ -33,13 +34,15 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 FIX_ALL = "source.fixAll.relaxscript"
-# Cells of a notebook are documents that only mean something together.
+# Cells of a notebook mean something together only: they come as a notebook, or are left alone.
 NOT_FILES = ("vscode-notebook-cell:",)
 
 
 def make_server() -> LanguageServer:
     """A server that has not been started."""
-    server = LanguageServer("relaxscript", __version__)
+    cells = types.NotebookDocumentFilterWithCells([types.NotebookCellLanguage("python")])
+    notebooks = types.NotebookDocumentSyncOptions([cells])
+    server = LanguageServer("relaxscript", __version__, notebook_document_sync=notebooks)
     Handlers(server).register()
     return server
 
@@ -104,6 +107,9 @@ class Handlers:
             (types.TEXT_DOCUMENT_DID_OPEN, self.opened, None),
             (types.TEXT_DOCUMENT_DID_CHANGE, self.changed, None),
             (types.TEXT_DOCUMENT_DID_CLOSE, self.closed, None),
+            (types.NOTEBOOK_DOCUMENT_DID_OPEN, self.notebook_opened, None),
+            (types.NOTEBOOK_DOCUMENT_DID_CHANGE, self.notebook_changed, None),
+            (types.NOTEBOOK_DOCUMENT_DID_CLOSE, self.notebook_closed, None),
             (types.TEXT_DOCUMENT_HOVER, self.hover, None),
             (types.TEXT_DOCUMENT_INLAY_HINT, self.inlay_hints, None),
             (types.TEXT_DOCUMENT_DEFINITION, self.definition, None),
@@ -120,14 +126,13 @@ class Handlers:
 
     def publish(self, session: OpenDocument) -> None:
         """Tell the editor of the mistakes in the newest text."""
-        document, found = session.document, session.latest
-        if found is not None:
+        found = () if session.latest is None else session.latest.diagnostics
+        for document in session.document.views():
+            shown = [as_lsp(document, each) for each in found
+                     if each.span is None or document.holds(each.span)]  # fmt: skip
             self.server.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(
-                    document.uri, [as_lsp(document, each) for each in found.diagnostics],
-                    document.version,
-                )
-            )  # fmt: skip
+                types.PublishDiagnosticsParams(document.uri, shown, document.version)
+            )
 
     # ---- what it is told
 
@@ -146,10 +151,14 @@ class Handlers:
         item = params.text_document
         if item.language_id != "python" or item.uri.startswith(NOT_FILES):
             return
+        self.documents.open(self.document(item, item.uri))
+
+    def document(self, item: types.TextDocumentItem, file: str) -> Document:
+        """A document as it is opened; a cell is in a file of another name."""
         agreed = self.server.workspace.position_encoding or "utf-16"
         encoding: Any = getattr(agreed, "value", agreed)
-        filename = to_fs_path(item.uri) or item.uri
-        self.documents.open(Document(item.uri, filename, item.text, item.version, encoding))
+        text = item.text if item.language_id == "python" else ""
+        return Document(item.uri, to_fs_path(file) or file, text, item.version, encoding)
 
     @steady
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -166,6 +175,60 @@ class Handlers:
         if uri in self.documents.by_uri:
             self.documents.close(uri)
             self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    @steady
+    def notebook_opened(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        """Read the cells of a notebook that was opened."""
+        uri = params.notebook_document.uri
+        items = {item.uri: item for item in params.cell_text_documents}
+        order = [cell.document for cell in params.notebook_document.cells]
+        cells = [self.document(items[name], uri) for name in order if name in items]
+        encoding = cells[0].encoding if cells else "utf-16"
+        notebook = Notebook(uri, to_fs_path(uri) or uri, "", 0, encoding, cells=cells)
+        notebook.join()
+        self.documents.open(notebook)
+
+    @steady
+    def notebook_changed(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """Follow what is typed in cells, and cells that come and go."""
+        session = self.documents.by_uri.get(params.notebook_document.uri)
+        changes = params.change.cells
+        if session is None or changes is None or not isinstance(session.document, Notebook):
+            return
+        notebook = session.document
+        if changes.structure is not None:
+            self.move_cells(notebook, changes.structure)
+        known = {cell.uri: cell for cell in notebook.cells}
+        for each in changes.text_content or ():
+            cell = known.get(each.document.uri)
+            if cell is not None:
+                cell.change(each.changes, each.document.version)
+        notebook.join()
+        self.documents.name(session)
+        self.documents.changed(notebook.uri)
+
+    def move_cells(
+        self, notebook: Notebook, change: types.NotebookDocumentCellChangeStructure
+    ) -> None:
+        """Put cells into a notebook, and take others out."""
+        known = {cell.uri: cell for cell in notebook.cells}
+        known.update((i.uri, self.document(i, notebook.uri)) for i in change.did_open or ())
+        start, end = change.array.start, change.array.start + change.array.delete_count
+        new = [cell.document for cell in change.array.cells or ()]
+        notebook.cells[start:end] = [known[uri] for uri in new if uri in known]
+        for item in change.did_close or ():
+            self.server.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(item.uri, [])
+            )
+
+    @steady
+    def notebook_closed(self, params: types.DidCloseNotebookDocumentParams) -> None:
+        """Forget a notebook, and the mistakes in its cells."""
+        self.documents.close(params.notebook_document.uri)
+        for item in params.cell_text_documents:
+            self.server.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(item.uri, [])
+            )
 
     # ---- what it is asked
 
@@ -204,14 +267,16 @@ class Handlers:
     async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
         """The fixes of the mistakes in a range, and that of all mistakes."""
         uri, only = params.text_document.uri, params.context.only
-        known = await self.documents.newest(uri)
+        session = await self.documents.newest(uri)
+        known = None if session is None else session.snapshot(uri)
         if known is None or known.latest is None:
             return None
         found: list[types.CodeAction] = []
         if wants(only, types.CodeActionKind.QuickFix.value):
             found += [self.fixing(known.document, fix)
                       for fix in fixes_in(known.document, known.latest, params.range)]  # fmt: skip
-        if wants(only, FIX_ALL) and any(d.fix for d in known.latest.diagnostics):
+        is_cell = isinstance(known.document, Cell)  # a cell is not fixed without the others
+        if wants(only, FIX_ALL) and not is_cell and any(d.fix for d in known.latest.diagnostics):
             title = "Fix all that relaxscript can fix"
             action = types.CodeAction(title, FIX_ALL, data={"uri": uri})
             found.append(action if self.resolves_edits else await self.with_all_fixes(action))
@@ -248,7 +313,7 @@ class Handlers:
             return None
         document = session.document
         place = document.place(params.position)
-        return types.CompletionList(False, completions(session.latest, document.source, place))
+        return types.CompletionList(False, completions(session.latest, document.context, place))
 
     @guarded
     async def resolve_item(self, item: types.CompletionItem) -> types.CompletionItem:
@@ -271,7 +336,7 @@ class Handlers:
         if session is None or session.latest is None:
             return None
         document = session.document
-        found = open_call_at(session.latest, document.source, document.place(params.position))
+        found = open_call_at(session.latest, document.context, document.place(params.position))
         if found is None:
             return None
         parameters = [types.ParameterInformation(name) for name in found.parameters]
@@ -282,8 +347,8 @@ class Handlers:
         """The session of a document, as soon as anything is known of it."""
         session = self.documents.by_uri.get(uri)
         if session is not None and session.latest is None:
-            return await self.documents.newest(uri)
-        return session
+            session = await self.documents.newest(uri)
+        return None if session is None else session.snapshot(uri)
 
     # ---- edits
 

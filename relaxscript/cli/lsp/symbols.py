@@ -18,7 +18,9 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 def outline(document: Document, analysis: Analysis) -> list[DocumentSymbol]:
     """The scripts in their order; the functions of a module are in it."""
-    return [_symbol(document, analysis.source, each.node) for each in analysis.definitions]
+    source = analysis.source
+    nodes = [each.node for each in analysis.definitions]
+    return [_symbol(document, source, n) for n in nodes if document.holds(source.span(n))]
 
 
 def _symbol(document: Document, source: Source, node: Definition) -> DocumentSymbol:

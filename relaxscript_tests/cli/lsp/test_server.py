@@ -278,3 +278,69 @@ def test_a_request_that_makes_no_sense_is_answered_with_nothing(editor, uri):
     assert editor.ask_at("hover", "file:///nowhere.py", 0, 0) is None
     assert editor.ask_at("completion", "file:///nowhere.py", 0, 0) is None
     assert editor.ask("completionItem/resolve", {"label": "x"}) == {"label": "x"}
+
+
+FIRST, SECOND = "vscode-notebook-cell:/n.ipynb#1", "vscode-notebook-cell:/n.ipynb#2"
+THIRD, NOTEBOOK = "vscode-notebook-cell:/n.ipynb#3", "file:///n.ipynb"
+DOUBLE = (
+    '@R.function\ndef double(x: R.Tensor(("n", 4), "float32")):\n    y = R.add(x, x)\n    return y'
+)
+
+
+def cell(uri, text):
+    return {"uri": uri, "languageId": "python", "version": 1, "text": text}
+
+
+def change_notebook(editor, version, **cells):
+    identifier = {"uri": NOTEBOOK, "version": version}
+    given = {"notebookDocument": identifier, "change": {"cells": cells}}
+    editor.tell("notebookDocument/didChange", given)
+
+
+def test_the_cells_of_a_notebook_are_one_program(editor):
+    cells = [cell(FIRST, f"%matplotlib inline\n{IMPORTS}"), cell(SECOND, DOUBLE)]
+    kinds = [{"kind": 2, "document": each["uri"]} for each in cells]
+    whole = {"uri": NOTEBOOK, "notebookType": "jupyter-notebook", "version": 1, "cells": kinds}
+    given = {"notebookDocument": whole, "cellTextDocuments": cells}
+    editor.tell("notebookDocument/didOpen", given)
+    assert editor.diagnostics(FIRST, 1) == editor.diagnostics(SECOND, 1) == []
+
+    found = editor.ask_at("hover", SECOND, 2, 4)
+    assert found["contents"]["value"] == '```python\ny: R.Tensor((n, 4), "float32")\n```'
+    assert found["range"] == range_of(2, 4, 2, 5)
+    [hint] = editor.ask("textDocument/inlayHint", {
+        "textDocument": {"uri": SECOND}, "range": WHOLE,
+    })  # fmt: skip
+    assert hint["position"] == {"line": 2, "character": 5}
+    assert editor.ask("textDocument/inlayHint", {
+        "textDocument": {"uri": FIRST}, "range": WHOLE,
+    }) == []  # fmt: skip
+    place = editor.ask_at("definition", SECOND, 0, 1)
+    assert (place["uri"], place["range"]["start"]["line"]) == (FIRST, 1)
+    [symbol] = editor.ask("textDocument/documentSymbol", {"textDocument": {"uri": SECOND}})
+    assert symbol["selectionRange"] == range_of(1, 4, 1, 10)
+
+    edit = {"range": range_of(2, 10, 2, 13), "text": "addd"}
+    document = {"uri": SECOND, "version": 2}
+    change_notebook(editor, 2, textContent=[{"document": document, "changes": [edit]}])
+    [wrong] = editor.diagnostics(SECOND, 2)
+    assert (wrong["code"], wrong["range"]) == ("RX0102", range_of(2, 8, 2, 14))
+    [fix] = actions(editor, SECOND)
+    assert fix["edit"]["changes"] == {
+        SECOND: [{"range": range_of(2, 8, 2, 14), "newText": "R.add"}]
+    }
+    assert actions(editor, FIRST) == []
+    items = editor.ask_at("completion", SECOND, 2, 10)["items"]
+    assert "add" in [item["label"] for item in items]
+
+    array = {"start": 1, "deleteCount": 1, "cells": [{"kind": 2, "document": THIRD}]}
+    structure = {"array": array, "didOpen": [cell(THIRD, DOUBLE)], "didClose": [{"uri": SECOND}]}
+    change_notebook(editor, 3, structure=structure)
+    assert editor.notification("textDocument/publishDiagnostics", uri=SECOND)["diagnostics"] == []
+    assert editor.diagnostics(THIRD, 1) == []
+    assert editor.ask_at("hover", SECOND, 2, 4) is None
+    assert editor.ask_at("hover", THIRD, 2, 4) is not None
+
+    closing = {"notebookDocument": {"uri": NOTEBOOK}, "cellTextDocuments": [{"uri": THIRD}]}
+    editor.tell("notebookDocument/didClose", closing)
+    assert editor.ask_at("hover", THIRD, 2, 4) is None
