@@ -98,6 +98,8 @@ class Analysis:
     read: ReadText
     definitions: tuple[ReadDefinition, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    # What is right as far as can be seen, and only a run of the file can tell.
+    remarks: tuple[Diagnostic, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -123,21 +125,24 @@ def analyse(
     problems = [] if read.error is None else [read.error]
     if read.tree is None:
         names = namespace_names() if before is None else before.names
-        return Analysis(version, read, (), tuple(problems), names)
+        return Analysis(version, read, (), tuple(problems), names=names)
     finder = _Finder(read, () if before is None else before.definitions, check)
     with collector_paused():
         finder.file([(source, read.tree)])
     problems += finder.reporter.diagnostics if read.error is None else []
+    remarks: list[Diagnostic] = []
     for each in finder.read_definitions:
         if not finder.is_broken(each.node):
             problems += each.script.diagnostics
-            problems += left_to_run(source, each)
+            remarks += left_to_run(source, each)
     definitions = tuple(sorted(finder.read_definitions, key=lambda each: each.first))
-    return Analysis(version, read, definitions, tuple(in_order(problems)), finder.known)
+    return Analysis(
+        version, read, definitions, tuple(in_order(problems)), tuple(remarks), finder.known
+    )
 
 
 def left_to_run(source: Source, definition: ReadDefinition) -> Iterable[Diagnostic]:
-    """A warning of what only a run of the file can tell, as `check` says it behind its report."""
+    """The names that only a run of the file can tell of, as `check` says it behind its report."""
     script = definition.script
     if script.unknown and not errors_of(script.diagnostics):
         names = ", ".join(f"`{name}`" for name in script.unknown)

@@ -32,7 +32,9 @@ class Fix(NamedTuple):
     diagnostic: types.Diagnostic
 
 
-def as_lsp(document: Document, diagnostic: Diagnostic) -> types.Diagnostic:
+def as_lsp(
+    document: Document, diagnostic: Diagnostic, severity: types.DiagnosticSeverity | None = None
+) -> types.Diagnostic:
     """A diagnostic with its help and notes in its message, its labels as related places."""
     notes = [f"note: {note}" for note in diagnostic.notes]
     help = [f"help: {diagnostic.help}"] if diagnostic.help is not None else []
@@ -49,7 +51,7 @@ def as_lsp(document: Document, diagnostic: Diagnostic) -> types.Diagnostic:
     place = types.Range(at, at) if diagnostic.span is None else document.range(diagnostic.span)
     return types.Diagnostic(
         range=place, message="\n".join([said, *notes, *help]),
-        severity=SEVERITIES[diagnostic.severity], code=diagnostic.code, source=NAME,
+        severity=severity or SEVERITIES[diagnostic.severity], code=diagnostic.code, source=NAME,
         related_information=related or None,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from relaxscript.errors import Diagnostic
 from relaxscript.version import __version__
 
 from .answers import definition_at, hints_of, hover_of, symbols_of
@@ -126,9 +127,16 @@ class Handlers:
 
     def publish(self, session: OpenDocument) -> None:
         """Tell the editor of the mistakes in the newest text."""
-        found = () if session.latest is None else session.latest.diagnostics
+        known = session.latest
+        if known is None:
+            return
+        remark = types.DiagnosticSeverity.Information
+        found: list[tuple[Diagnostic, types.DiagnosticSeverity | None]] = [
+            *((each, None) for each in known.diagnostics),
+            *((each, remark) for each in known.remarks),
+        ]
         for document in session.document.views():
-            shown = [as_lsp(document, each) for each in found
+            shown = [as_lsp(document, each, severity) for each, severity in found
                      if each.span is None or document.holds(each.span)]  # fmt: skip
             self.server.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(document.uri, shown, document.version)

@@ -31,10 +31,11 @@ def test_the_mistakes_are_those_of_check():
         assert analysed(text).diagnostics == look([Source("model.py", text)], None).found
 
 
-def test_what_only_a_run_can_tell_is_a_warning():
-    [warning] = analysed(TWO.replace("N = 4", "N = len(__file__)")).diagnostics
-    assert (warning.severity, warning.span.line) == ("warning", 6)
-    assert warning.message == "what depends on `N` is checked in a run only"
+def test_what_only_a_run_can_tell_is_a_remark():
+    found = analysed(TWO.replace("N = 4", "N = len(__file__)"))
+    [remark] = found.remarks
+    assert (found.diagnostics, remark.span.line) == ((), 6)
+    assert remark.message == "what depends on `N` is checked in a run only"
 
 
 @pytest.mark.parametrize(

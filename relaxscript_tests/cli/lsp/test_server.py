@@ -52,6 +52,13 @@ def test_mistakes_are_told_while_one_types(editor, uri):
     assert editor.diagnostics(uri, 3) == []
 
 
+def test_what_only_a_run_can_tell_is_a_remark(editor, uri):
+    editor.change(uri, 2, ((2, 0, 2, 10), "WIDTH = len(__file__)"))
+    [found] = editor.diagnostics(uri, 2)
+    assert found["severity"] == 3
+    assert found["message"] == "what depends on `WIDTH` is checked in a run only"
+
+
 def test_positions_are_units_of_utf_16(editor, uri):
     editor.change(uri, 2, ((LAST - 1, 12, LAST - 1, 13), "𝛼"), ((LAST, A, LAST, A + 1), "𝛼"))
     assert editor.diagnostics(uri, 2) == []
