@@ -33,6 +33,8 @@ def serve() -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(message)s"
     )
+    # Editors cancel what has been answered, and tell what nobody asked for: no need for a warning.
+    logging.getLogger("pygls").setLevel(logging.ERROR)
     threading.stack_size(STACK)
     # Python would wait for the thread that waits for input, which nothing wakes.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

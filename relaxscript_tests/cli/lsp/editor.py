@@ -77,12 +77,16 @@ class Editor:
 
     def answer(self, number: int) -> Any:
         """The result of a request that was sent."""
+        reply = self.reply(number)
+        assert "error" not in reply, reply
+        return reply["result"]
+
+    def reply(self, number: int) -> dict[str, Any]:
+        """What was said to a request that was sent, a result or an error."""
         while True:
             for index, message in enumerate(self.told):
                 if message.get("id") == number and "method" not in message:
-                    del self.told[index]
-                    assert "error" not in message, message
-                    return message["result"]
+                    return self.told.pop(index)
             self.told.append(self._receive())
 
     def notification(self, method: str, **wanted: Any) -> Any:

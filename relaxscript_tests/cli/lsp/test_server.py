@@ -23,6 +23,7 @@ def editor(tmp_path_factory):
     with Editor(tmp_path_factory.mktemp("workspace")) as editor:
         yield editor
     assert editor.process.returncode == 0
+    assert b"".join(editor.errors) == b""
 
 
 @pytest.fixture
@@ -242,6 +243,23 @@ def test_the_end_of_the_input_ends_it(tmp_path):
     with Editor(tmp_path) as editor:
         editor.process.stdin.close()
         assert editor.process.wait() == 0
+
+
+def test_a_question_that_is_taken_back_keeps_no_other_from_its_answer(editor, uri):
+    editor.change(uri, 2, ((LAST, A, LAST, A + 1), "x"))
+    place = {"textDocument": {"uri": uri}, "position": {"line": LAST, "character": A}}
+    first, second = (editor.begin("textDocument/hover", place) for _ in range(2))
+    editor.tell("$/cancelRequest", {"id": first})
+    assert "x: R.Tensor" in editor.answer(second)["contents"]["value"]
+    assert editor.reply(first)["error"]["code"] == -32800
+    assert editor.diagnostics(uri, 2) == []
+
+
+def test_what_editors_tell_beside_is_passed_over(editor):
+    editor.tell("workspace/didChangeConfiguration", {"settings": {}})
+    editor.tell("$/setTrace", {"value": "off"})
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": "file:///saved.py"}})
+    editor.tell("$/cancelRequest", {"id": 99_999})
 
 
 def test_what_is_no_script_is_left_alone(editor):
