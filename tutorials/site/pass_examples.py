@@ -71,6 +71,7 @@ EXAMPLES: Mapping[str, Example] = {
     "AnnotateTIROpPattern": Example(programs.LAYER, ("LegalizeOps()",)),
     "ApplyDefaultSchedule": Example(programs.TRANSFORM_PARAMS, ("LegalizeOps()",)),
     "AttachAttrLayoutFreeBuffers": Example(programs.CONSTANTS, ("LegalizeOps()",)),
+    "AttachAttrNoAlias": Example(programs.CALLED),
     "AttachGlobalSymbol": Example(programs.PRIVATE),
     "BindParams": Example(
         programs.LAYER, (), 'BindParams("main", {"w": np.ones((4, 8), "float32")})'

@@ -339,3 +339,18 @@ class Model:
             R.output(loss)
         return loss
 """
+CALLED = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def double(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = A[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            y = R.call_tir(Model.double, (x,), R.Tensor((4,), "float32"))
+            R.output(y)
+        return y
+"""
