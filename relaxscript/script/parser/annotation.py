@@ -17,6 +17,7 @@ from typing import Any
 from relaxscript.dtypes import DataType, is_dtype
 from relaxscript.errors import did_you_mean
 from relaxscript.ir.module import VDevice
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.relax import ShapeExpr, Var
 from relaxscript.ir.struct_info import (
     PrimStructInfo,
@@ -37,7 +38,7 @@ from relaxscript.script.names.annotations import (
     struct_infos_by_name,
 )
 
-from .annotation_help import a_shape, reorder_arguments
+from .annotation_help import a_shape, name_of_dtype, reorder_arguments
 from .argument_errors import argument_error
 from .device_mesh import known_mesh
 from .diagnostics import Failed, Failures
@@ -180,11 +181,17 @@ def subscript_as_call(
 ) -> ast.Call:
     """An annotation in brackets as the call that means the same."""
     known: ast.Call | None = None
+    meant = name_of_dtype(items, node.value) if form.name == "Tensor" else None
+    if meant is not None:
+        message = "a dtype before dimensions is not in quotes"
+        raise cx.error(items[0], "RX0108", message, help=f"write `{meant}`", fix=meant)
     match form.name, items:
         case "Tensor", [ast.Attribute() as first, *_] if is_element(parse_expr(cx, first)):
             known = typed_call(node, items, lambda part: value_of_name(cx, part))
         case "Tensor", [] | [ast.Constant(value=int()), *_]:
             items = [node.slice]
+        case "Tensor", _ if all(is_dimension(cx, item) for item in items):
+            items = [node.slice]  # a shape alone, as with numbers
         case "Shape", _:
             known = shape_call(node, items, lambda part: value_of_name(cx, part))
         case "Callable", _:
@@ -207,6 +214,18 @@ def with_added(cx: RelaxContext, node: ast.Subscript, items: list[ast.expr]) -> 
             return form_call(cx, Prim, prim_call(node, dtype, more[0]))
     message = f"this cannot be added to `{ast.unparse(base)}`"
     raise cx.error(more[0], "RX0108", message, help=ANNOTATED_HELP)
+
+
+def is_dimension(cx: RelaxContext, node: ast.expr) -> bool:
+    """True for a number, the name of a dimension, and arithmetic."""
+    match node:
+        case ast.Constant(value=bool()):
+            return False
+        case ast.Constant(value=int()) | ast.BinOp():
+            return True
+        case ast.Constant(value=str(text)):
+            return text.isidentifier() and not is_dtype(text)
+    return isinstance(value_of_name(cx, node), (int, PrimExpr))
 
 
 def value_of_name(cx: RelaxContext, node: ast.expr) -> Any:

@@ -10,6 +10,7 @@ from relaxscript.dtypes import is_dtype
 from relaxscript.errors import Diagnostic, Edit, Label, Source, Span
 from relaxscript.ir.prim import Var
 from relaxscript.ir.prim_checks import shorten
+from relaxscript.script.names import relax_typed
 from relaxscript.script.names.annotations import AnnotationForm
 
 from .fixits import gather
@@ -17,6 +18,7 @@ from .fixits import gather
 __all__ = [
     "Correction",
     "a_shape",
+    "name_of_dtype",
     "no_extent",
     "other_than_int64",
     "reorder_arguments",
@@ -64,6 +66,16 @@ def reorder_arguments(source: Source, form: AnnotationForm, call: ast.expr) -> C
                 return Correction(
                     first, message, f'write `({ast.unparse(second)}, "{name}")`', edits
                 )
+    return None
+
+
+def name_of_dtype(items: Sequence[ast.expr], form: ast.expr) -> str | None:
+    """`R.f32` for the text with which `R.Tensor["float32", n]` begins, or `R.Tensor["f32", n]`."""
+    match items:
+        case [ast.Constant(value=str(text)), _, *_] if isinstance(form, ast.Attribute):
+            named = {str(getattr(relax_typed, name)): name for name in relax_typed.DTYPES}
+            name = named.get(text, text)
+            return f"{ast.unparse(form.value)}.{name}" if name in relax_typed.DTYPES else None
     return None
 
 

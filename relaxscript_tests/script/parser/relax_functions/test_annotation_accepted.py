@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.script import relax as R
 from relaxscript_tests.script.parser.round_trip import accepted
 
 HEAD = (
@@ -85,6 +86,8 @@ def test_an_annotation_is_accepted_and_printed_back(annotation):
         ('R.Tensor[(2, 3), "float32"]', 'R.Tensor((2, 3), "float32")'),
         ('R.Tensor[(n, k), "float32"]', 'R.Tensor(("n", "k"), "float32")'),
         ('R.Tensor[_, "float32"]', 'R.Tensor(dtype="float32")'),
+        ("R.Tensor[2, 3]", "R.Tensor((2, 3))"),
+        ('R.Tensor["n", 3]', 'R.Tensor(("n", 3))'),
         ("R.Any", "R.Object"),
         ("None", "R.Tuple()"),
         ("(R.Tensor, R.Shape)", "R.Tuple(R.Tensor, R.Shape)"),
@@ -95,6 +98,17 @@ def test_an_annotation_is_accepted_and_printed_back(annotation):
 )
 def test_two_spellings_of_an_annotation_mean_the_same(older, today):
     assert_structural_equal(accepted(HEAD.format(older)), accepted(HEAD.format(today)))
+
+
+def test_a_shape_alone_in_brackets_may_have_names():
+    n = R.dim("n")
+
+    @R.function
+    def f(x: R.Tensor[n, 3], y: R.Tensor[(2 * n, n)]):
+        return x
+
+    infos = [param.struct_info for param in f.params]
+    assert [str(info) for info in infos] == ["R.Tensor((n, 3))", "R.Tensor((2 * n, n))"]
 
 
 RESULTS = [

@@ -90,6 +90,20 @@ def test_two_data_types_in_brackets():
 
 
 @rejected
+def test_a_dtype_in_quotes_before_the_dimensions_in_brackets():
+    @R.function
+    def f(x: R.Tensor["float32", 4], y: R.Tensor["f32", n, 4]):  # noqa: UP037
+    #                 ^^^^^^^^^ error: RX0108 a dtype before dimensions is not in quotes
+    # help: write `R.f32`
+    # fix: R.f32
+    #                                            ^^^^^ error: RX0108 a dtype before dimensions is
+    #                                            | not in quotes
+    # help: write `R.f32`
+    # fix: R.f32
+        return x
+
+
+@rejected
 def test_dimensions_in_brackets_of_which_only_some_are_known():
     @R.function
     def f(x: R.Tensor[R.f32, None, 4], y: R.Tensor[R.f32, ..., 4]):
