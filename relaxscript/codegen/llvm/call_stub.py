@@ -147,6 +147,7 @@ def fast_call(
     scope: dict[str, Any] = {
         "ndarray": np.ndarray, "at": ctypes.c_void_p.from_address, **tools, **writer.constants,
     }  # fmt: skip
-    exec("def call(*args):\n" + "\n".join(f"    {line}" for line in lines if line), scope)
+    text = "def call(*args):\n" + "\n".join(f"    {line}" for line in lines if line)
+    exec(compile(text, f"{__file__}, call", "exec"), scope)  # ours in tracebacks, too
     call: Callable[..., Any] = scope["call"]
     return call
