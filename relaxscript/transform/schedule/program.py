@@ -112,13 +112,13 @@ class ScheduledModule:
 
     def new_block(self, function: str, block: Block) -> BlockRV:
         """A name for a block."""
-        made = BlockRV()
+        made = BlockRV(block.name_hint)
         self.blocks[made] = (function, block)
         return made
 
     def new_loop(self, function: str, loop: Var) -> LoopRV:
         """A name for a loop."""
-        made = LoopRV()
+        made = LoopRV(loop.name)
         self.loops[made] = (function, loop)
         return made
 

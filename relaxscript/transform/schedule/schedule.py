@@ -130,6 +130,10 @@ class Schedule:
             words = not_built.of_schedule(name) or f"a schedule has no step `{name}`"
             raise AttributeError(words, name=name, obj=self)
 
+    def __repr__(self) -> str:
+        names = ", ".join(var.name_hint for var in self.mod.get_global_vars())
+        return f"<Schedule of {names}>"
+
     # ------------------------------------------------------------ what there is
 
     @property

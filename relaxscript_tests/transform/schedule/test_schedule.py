@@ -68,6 +68,10 @@ def test_blocks_and_loops_are_found():
     assert [sch.get(loop).loop_var.name for loop in loops] == ["i", "j"]
     assert all(isinstance(loop, LoopRV) and isinstance(sch.get(loop), For) for loop in loops)
 
+    assert [repr(one) for one in (sch, block, *loops)] == [
+        "<Schedule of main>", "<BlockRV B>", "<LoopRV i>", "<LoopRV j>"
+    ]  # fmt: skip
+
     def names(blocks):
         return [sch.get(found).name_hint for found in blocks]
 
