@@ -17,7 +17,7 @@ __all__ = ["FirstFailure", "bisect"]
 Check = Callable[[IRModule], object]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstFailure:
     """The pass after which a check first fails, the module before and after it, and why.
 
@@ -32,6 +32,8 @@ class FirstFailure:
     def __str__(self) -> str:
         why = "" if self.error is None else f": {type(self.error).__name__}: {self.error}"
         return f"the check fails after the pass `{self.name}`{why}\n{diff(self.before, self.after)}"
+
+    __repr__ = __str__  # not two whole modules
 
 
 def bisect(

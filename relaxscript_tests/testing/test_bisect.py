@@ -36,6 +36,7 @@ def test_the_first_pass_after_which_a_check_fails_is_found():
     assert found.error is None
     assert str(found).startswith("the check fails after the pass `wrong`\n@@ -")
     assert '+        R.func_attr({"wrong": True})' in str(found)
+    assert repr(found) == str(found)
 
 
 def test_a_check_that_raises_fails():
