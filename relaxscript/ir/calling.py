@@ -22,11 +22,22 @@ def call(self: BaseFunc, *args: Any, attrs: Mapping[str, Any] | None = None, **n
     """
     from .relax import Call, as_attrs
 
-    if attrs is None and hooks.is_eager((*args, *named.values())):
-        return hooks.run_function(self, args, named)
+    if attrs is None:
+        given = (*args, *named.values())
+        # Nobody means an expression by lists of numbers: they are told that they are no arrays.
+        listed = any(isinstance(value, list) for value in given) and all(map(_is_plain, given))
+        if listed or hooks.is_eager(given):
+            return hooks.run_function(self, args, named)
     if named:
         raise TypeError("arguments of a call of an expression are not given by name")
     return Call(self, args, as_attrs(attrs))
+
+
+def _is_plain(value: Any) -> bool:
+    """True for numbers of Python, and lists of such."""
+    return (
+        all(map(_is_plain, value)) if isinstance(value, list) else isinstance(value, (int, float))
+    )
 
 
 def member(function: BaseFunc, module: IRModule, name: str) -> BaseFunc:

@@ -62,6 +62,20 @@ def test_a_prim_func_alone_runs():
         assert y.tolist() == [-2, 0, 2, 4]
 
 
+def test_lists_of_numbers_are_told_that_they_are_no_arrays():
+    for given in ([-1, 0, 1], [[1.0, 2.0]]):
+        with pytest.raises(VMError, match=r"`x` is a list of .; must be a tensor of shape"):
+            alone(given)
+
+
+def test_what_a_kernel_refuses_is_shown_by_the_frames_of_the_user_alone():
+    with pytest.raises(VMError, match="has dtype float64, not float32") as info:
+        doubled(X, X.astype("float64"))
+    frames = [line for line in info.value._render_traceback_() if line.startswith("  File")]
+    assert len(frames) == 1
+    assert __file__ in frames[0]
+
+
 def test_members_of_a_module_run():
     assert Model.main(X).tolist() == [-2, 0, 2, 4]
     y = np.zeros(4, "float32")
