@@ -186,17 +186,28 @@ class VMError(RuntimeError, TVMError):
         return render(self.diagnostic, style="html")
 
     def _render_traceback_(self) -> list[str]:
-        """Lines for IPython: the user's frames, those of its cause too, then the error."""
-        frames: list[str] = []
-        cause: BaseException | None = self
-        while cause is not None:
-            frames += user_frames(cause)[-SHOWN_FRAMES:]
-            cause = cause.__cause__
-        text = "".join([*frames, f"{type(self).__name__}: {self}"])
-        return ["Traceback (most recent call last):", *text.split("\n")]
+        return _traceback_of_user(self, type(self).__name__)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _vm_error, (type(self), self.diagnostic), self.__dict__
+
+
+class NoSuchNameError(AttributeError):
+    """An attribute that one of our objects has not, with what it has instead."""
+
+    def _render_traceback_(self) -> list[str]:
+        return _traceback_of_user(self, "AttributeError")
+
+
+def _traceback_of_user(error: BaseException, kind: str) -> list[str]:
+    """Lines for IPython: the user's frames, those of its cause too, then the error."""
+    frames: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None:
+        frames += user_frames(cause)[-SHOWN_FRAMES:]
+        cause = cause.__cause__
+    text = "".join([*frames, f"{kind}: {error}"])
+    return ["Traceback (most recent call last):", *text.split("\n")]
 
 
 class UnplacedError(Exception):

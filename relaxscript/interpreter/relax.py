@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relaxscript.errors import VMError, meant_notes, nearest
+from relaxscript.errors.exceptions import NoSuchNameError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
 from relaxscript.runtime import Closure
@@ -92,7 +93,8 @@ class Interpreter:
         try:
             return self[name]
         except VMError as error:
-            raise AttributeError(error.diagnostic.message) from error
+            told = "; ".join([error.diagnostic.message, *error.diagnostic.notes])
+            raise NoSuchNameError(told) from None
 
     def call(self, name: str, args: Sequence[Any]) -> Any:
         """The result of the public function `name`."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from relaxscript.errors import meant_hint, nearest
+from relaxscript.errors.exceptions import NoSuchNameError
 
 from . import hooks
 from .calling import member
@@ -87,7 +88,9 @@ class IRModule(Displayable):
             """
             known = None if name.startswith("_") else self._by_name.get(name)
             if known is None:
-                raise AttributeError(f"the module has no function or attribute `{name}`")
+                there = [] if name.startswith("_") else list(self._by_name)  # a copy has none yet
+                hint = meant_hint(nearest(name, there))
+                raise NoSuchNameError(f"the module has no function or attribute `{name}`{hint}")
             function = self.functions[known]
             if not isinstance(function, BaseFunc):
                 return function

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from relaxscript.errors import Diagnostic, VMError, meant_notes, nearest, warn
-from relaxscript.errors.exceptions import is_user_error
+from relaxscript.errors.exceptions import NoSuchNameError, is_user_error
 
 from .builtins import BUILTINS, allocating
 from .bytecode import VMFuncKind
@@ -153,7 +153,7 @@ class VirtualMachine:
             found = self[name]
         except VMError as error:
             told = "; ".join([error.diagnostic.message, *error.diagnostic.notes])
-            raise AttributeError(told) from error
+            raise NoSuchNameError(told) from None
         self.__dict__[name] = found  # Python asks here for what it does not find; now it does
         return found
 

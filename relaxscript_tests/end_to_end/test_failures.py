@@ -105,8 +105,11 @@ def test_only_public_functions_are_found(load):
     model = load(Model)
     assert "did you mean `main`?" in str(failure(lambda: model["mian"]))
     assert "`hidden` is private" in str(failure(lambda: model["hidden"]))
-    with pytest.raises(AttributeError, match="there is no function `nothing`"):
+    with pytest.raises(AttributeError, match="there is no function `nothing`") as info:
         _ = model.nothing
+    shown = "\n".join(info.value._render_traceback_())
+    assert "\nAttributeError: there is no function `nothing`; public functions: main" in shown
+    assert "machine.py" not in shown
 
 
 @every_executor

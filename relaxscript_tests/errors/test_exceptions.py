@@ -25,6 +25,7 @@ from relaxscript.errors import (
     render,
     warn,
 )
+from relaxscript.errors.exceptions import NoSuchNameError
 from relaxscript_tests.errors.places import DIGITS, place
 
 X = place(DIGITS, "x", 21)
@@ -231,6 +232,15 @@ def test_a_warning_says_message_labels_help_and_code():
     assert "digits.py:21:26: has 64 columns" in lines
     assert "help: mend it" in lines
     assert "RX0203" in lines[-1]
+
+
+def test_a_name_that_there_is_not_is_shown_by_the_frames_of_the_user_alone():
+    try:
+        raise NoSuchNameError("there is no `y`")
+    except AttributeError as error:
+        shown = error._render_traceback_()
+    assert shown[0] == "Traceback (most recent call last):"
+    assert shown[-1] == "AttributeError: there is no `y`"
 
 
 def test_a_warning_pickles_and_shows_itself_in_notebooks():

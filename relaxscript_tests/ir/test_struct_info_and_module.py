@@ -90,6 +90,10 @@ def test_a_module_finds_functions_by_name_and_by_variable():
 
 
 def test_a_missing_function_is_named_with_the_nearest():
+    with pytest.raises(
+        AttributeError, match="no function or attribute `mian`; did you mean `main`"
+    ):
+        _ = IRModule({"main": function()}).mian
     with pytest.raises(KeyError, match="no function `mian`; did you mean `main`"):
         _ = IRModule({"main": function()})["mian"]
 
