@@ -125,7 +125,7 @@ class RelaxWarning(UserWarning):
         self.diagnostic = diagnostic
 
     def __str__(self) -> str:
-        return "\n".join([self.diagnostic.message, *format_remarks(self.diagnostic)])
+        return "\n".join([self.diagnostic.message, _format_further(self.diagnostic)])
 
     def _repr_html_(self) -> str:
         return render(self.diagnostic, style="html")
@@ -391,7 +391,7 @@ def warn(diagnostic: Diagnostic) -> None:
     warnings.warn_explicit(RelaxWarning(diagnostic), RelaxWarning, cell or filename, number)
 
 
-def format_remarks(diagnostic: Diagnostic) -> list[str]:
+def _format_remarks(diagnostic: Diagnostic) -> list[str]:
     """Everything but the message, as lines for those who show the source line themselves."""
     lines = [f"{span}: {text}" for span, text in diagnostic.labels if text]
     lines += [f"note: {note}" for note in diagnostic.notes]
@@ -403,7 +403,7 @@ def format_remarks(diagnostic: Diagnostic) -> list[str]:
 def _format_further(first: Diagnostic) -> str:
     """The text below file, line, caret and message: the picture, where it says more than these."""
     if first.span is None or not (first.labels or first.fix):
-        return "\n".join(format_remarks(first))
+        return "\n".join(_format_remarks(first))
     return "\n".join([render_body(first), _code_of(first)])
 
 

@@ -226,12 +226,11 @@ def test_a_warning_obeys_the_filters_of_python():
             warn(CAUTION)
 
 
-def test_a_warning_says_message_labels_help_and_code():
-    lines = str(RelaxWarning(FIRST)).split("\n")
-    assert lines[0] == "cannot multiply"
-    assert "digits.py:21:26: has 64 columns" in lines
-    assert "help: mend it" in lines
-    assert "RX0203" in lines[-1]
+def test_a_warning_has_the_picture_of_an_error_and_its_code():
+    first, *picture, last = str(RelaxWarning(FIRST)).split("\n")
+    assert first == "cannot multiply"
+    assert picture == render(FIRST).split("\n")[1:]
+    assert last == "code: RX0203 (`relaxscript explain RX0203` says more)"
 
 
 def test_a_name_that_there_is_not_is_shown_by_the_frames_of_the_user_alone():

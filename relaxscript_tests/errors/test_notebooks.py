@@ -151,7 +151,8 @@ def test_a_warning_names_its_cell_by_its_number_and_shows_its_line(magic, tmp_pa
     # IPython leaves out the empty line with which a cell begins.
     line = 4 if magic else 3
     assert first.startswith(f"Cell In[2]:{line}: RelaxWarning: ")
-    assert any(f"Cell In[2], line {line - 1}: " in one for one in rest)
+    assert rest[0] == f" --> Cell In[2], line {line}"
+    assert any(one.startswith(f"{line - 1} | def f(") for one in rest)
     assert last == "  return R.add(x, y)"
 
 
