@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.arith import format_expr
-from relaxscript.errors import Diagnostic, Label, did_you_mean, nearest, quantity, render
+from relaxscript.errors import Diagnostic, did_you_mean, nearest, quantity, render
 from relaxscript.ir.relax import (
     Call,
     DataflowBlock,
@@ -120,8 +120,7 @@ def _picture(
     name = f"`{expr.name_hint}` " if isinstance(expr, Var) else f"`{_brief(expr)}` "
     value = matcher.resolve(expr)
     span = value.span or expr.span
-    label = [Label(span, reason)] if span is not None else []
-    drawn = render(Diagnostic("RX0709", name + reason, span, tuple(label))).split("\n")
+    drawn = render(Diagnostic("RX0709", name + reason, span)).split("\n")
     texts = map(format_with_places, roots)
     text, places = next(shown for shown in texts if part in shown[1])
     start, end = places[part]
