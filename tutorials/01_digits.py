@@ -16,9 +16,10 @@
 # %% [markdown]
 # # Handwritten digits
 #
-# We train a small network with numpy, write it down as a Python class, and let relaxscript check
-# it, print it, compile it and run it. On the way you meet the three kinds of functions that a
-# model is made of:
+# relaxscript is a compiler for models: you write one down as a Python class, and it makes machine
+# code of it. We train a small network with numpy, write it so, and let relaxscript check it, print
+# it, compile it and run it. On the way you meet the three kinds of functions that a model is made
+# of:
 #
 # - **Relax functions** (`R.function`) say what is computed on whole tensors;
 # - **PrimFuncs** (`T.prim_func`) say how one step is computed, loop by loop;
@@ -160,13 +161,17 @@ def standardise(images: Array, result: Array) -> None:
 
 
 # %% [markdown]
-# Now the class. The bodies in it are never run as Python. The decorator reads them, and the class
-# becomes a module of the intermediate representation.
+# Now the class. The bodies in it are never run as Python. The decorator reads them, and in place
+# of the class there is a *module*: the functions as data, which can be printed, changed, compiled
+# and run. (`I.Module` is there for editors and type checkers, and may be left out.)
 #
-# - `n` is a symbolic dimension. It stands for any number of images, the same one everywhere in a
-#   function. TVM writes `R.Tensor(("n", 64), "float32")` for `R.Tensor[R.f32, n, 64]`, and
-#   `n = T.int64()` in the body: that means the same, and is what is printed below.
-# - `relu` is a PrimFunc: two loops over a buffer. `R.call_tir` calls it and says what comes out.
+# - `R.Tensor[R.f32, n, 64]` is an array of float32 with `n` rows and 64 columns. `n` is a symbolic
+#   dimension: it stands for any number of images, the same one everywhere in a function. TVM, the
+#   compiler whose language this is, writes `R.Tensor(("n", 64), "float32")`, and `n = T.int64()` in
+#   the body: that means the same, and is what is printed below.
+# - `relu` is a PrimFunc: two loops around one line, for all elements of a buffer, which is memory
+#   with a shape. The fifth notebook explains the rest. `R.call_tir` calls it and says what comes
+#   out.
 # - `R.matmul`, `+`, `@` and `R.nn.softmax` are operators on whole tensors.
 # - `with R.dataflow():` promises that nothing inside has side effects. `R.output` says what
 #   leaves the block.
@@ -205,8 +210,10 @@ class Digits(I.Module):
 
 
 # %% [markdown]
-# `show` prints what was understood. Every binding now carries its type, which nobody wrote:
-# `probabilities` is a `(n, 10)` tensor of float32, because the operators say so.
+# `show` prints what was understood. Expressions are taken apart, so that each step has a name:
+# `lv` is the product whose sum with `b1` is `scores`. And each name has a type, which nobody wrote:
+# `probabilities` is a `(n, 10)` tensor of float32, because the operators say so. (What `x` and
+# `hidden` are was said by `out_sinfo`.) Of `relu` it was found out what it reads and writes.
 
 # %%
 Digits.show()
@@ -232,11 +239,12 @@ print(f"{len(text.splitlines())} lines parsed back to an equal module")
 #
 # - the **reference interpreter** follows the definition of the language step by step; it is slow
 #   and easy to trust;
-# - the **virtual machine** runs bytecode. With `target="reference"` operators are run by numpy and
-#   PrimFuncs are evaluated in numpy;
-# - with `target="llvm"`, the default, both are compiled to machine code. Operators that go together
-#   become one kernel, with vectors. Without optimisation, `target="llvm -opt-level=0"`, only
-#   PrimFuncs are compiled.
+# - the **virtual machine** runs a list of simple instructions, mostly calls. With
+#   `target="reference"` operators are run by numpy and PrimFuncs are evaluated in numpy;
+# - with `target="llvm"`, the default, both are compiled to machine code by LLVM, the library that
+#   does it for many languages. Operators that go together become one *kernel*, a piece of code with
+#   loops, which computes several numbers at a time. Without optimisation,
+#   `target="llvm -opt-level=0"`, only PrimFuncs are compiled.
 #
 # All of them take numpy arrays and return numpy arrays. We give them the held-out images.
 
@@ -321,8 +329,9 @@ else:
 # ## 7. A mistake, made on purpose
 #
 # The last weights have 64 rows and 10 columns. What if somebody stores them the other way round?
-# Nothing has to run to find out. The class is not accepted, and the message points at the operand
-# and at the place where it got its shape.
+# Nothing has to run to find out. The function is not accepted, and the message points at the
+# operand and at the place where it got its shape. (We catch the error, because this tour is also
+# run from start to end as a script.)
 
 # %%
 try:
@@ -343,7 +352,7 @@ else:
 
 # %% [markdown]
 # The code in brackets has a page: `relaxscript explain RX0203` in a terminal, or
-# `print(rx.explain("RX0203"))` here. `relaxscript check` finds the same mistake in this file
+# `rx.explain("RX0203")` here. `relaxscript check` finds the same mistake in this file
 # without running anything.
 #
 # ## Exercises
@@ -429,5 +438,5 @@ else:
 #
 # ## Where to go from here
 #
-# The next notebook, `02_symbolic_shapes`, is about the `n` that stood everywhere here: what is
-# proved of it while the program is read, and what is checked when it runs.
+# The next notebook, [02_symbolic_shapes](02_symbolic_shapes.ipynb), is about the `n` that stood
+# everywhere here: what is proved of it while the program is read, and what is checked when it runs.

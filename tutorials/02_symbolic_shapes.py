@@ -233,8 +233,9 @@ class Mixed(I.Module):
 # %% [markdown]
 # ## 5. Shapes that depend on data
 #
-# How many different words a sentence has is not known from its length. `R.unique` gives a tensor of
-# rank 1 and of some length, and no name for it.
+# How many different words a sentence has is not known from its length. (To a model, a word is a
+# number.) `R.unique` gives a tensor of rank 1, that is with one axis, and of some length, and no
+# name for it.
 
 
 # %%
@@ -394,5 +395,5 @@ of_columns(np.ones((0, 4), "float32"))
 #
 # ## Where to go from here
 #
-# You have met some messages on the way. The next notebook, `03_errors`, makes twelve mistakes on
-# purpose, and shows how to have them mended.
+# You have met some messages on the way. The next notebook, [03_errors](03_errors.ipynb), makes
+# twelve mistakes on purpose, and shows how to have them mended.

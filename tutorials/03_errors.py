@@ -460,5 +460,5 @@ entropy(np.zeros((1, 10), "float32"))
 #
 # ## Where to go from here
 #
-# The next notebook, `04_three_levels`, goes below the operators: to kernels of your own, and to
-# functions of C.
+# The next notebook, [04_three_levels](04_three_levels.ipynb), goes below the operators: to kernels
+# of your own, and to functions of C.

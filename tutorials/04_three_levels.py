@@ -257,10 +257,10 @@ print(f"{found:.12f} is log 3!, that is log 6, {math.log(6):.12f}")
 assert math.isclose(found, math.log(6))
 
 # %% [markdown]
-# C gets, for a tensor, a pointer to its elements in row-major order, or a `DLTensor` where
-# `argtypes` says so; for an integer an `int64_t`, for a float a `double`, for a string a
-# `const char *`. What `argtypes` declares wins, and is checked: where it says a pointer to
-# `double`, a tensor of float32 is refused.
+# C gets, for a tensor, a pointer to its elements in row-major order, or a `DLTensor`, which has the
+# shape and dtype as well, where `argtypes` says so; for an integer an `int64_t`, for a float a
+# `double`, for a string a `const char *`. What `argtypes` declares wins, and is checked: where it
+# says a pointer to `double`, a tensor of float32 is refused.
 #
 # But this `lgamma` takes one number, and we have an array. A loop is missing.
 #
@@ -410,8 +410,10 @@ print(f"three executors agree: {rates[fit.argmax()]}")
 
 # %% [markdown]
 # At the very bottom all levels meet. What is built is a list of calls, of kernels and packed
-# functions alike: each gets arrays, and the array for its result is made before, by
-# `alloc_tensor`.
+# functions alike: each gets arrays, and the array for its result is made before, by `alloc_tensor`.
+# `%0` and so on are the values, `c[0]` constants; `check` compares an argument with its annotation.
+# Operators that go together have become one kernel, such as `fused_mean_multiply_subtract`, and
+# `lgamma_noalias` is our `lgamma`, compiled for arrays that do not overlap.
 
 # %%
 print(rx.build(mixed).as_text())
@@ -495,4 +497,5 @@ print(rx.build(mixed).as_text())
 # </details>
 
 # %% [markdown]
-# Next is `05_kernels`: what may stand in the loops of a PrimFunc, and how they become fast.
+# Next is [05_kernels](05_kernels.ipynb): what may stand in the loops of a PrimFunc, and how they
+# become fast.

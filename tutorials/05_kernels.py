@@ -18,7 +18,7 @@
 #
 # A PrimFunc says how something is computed: loops, and what is read and written in them. We write
 # the product of two matrices so, have it checked, and then change its loops one step at a time,
-# until it is a hundred times as fast and competes with numpy. Each step is checked as well: one
+# until it is hundreds of times as fast and competes with numpy. Each step is checked as well: one
 # that would change the result is refused.
 
 # %%
@@ -149,9 +149,10 @@ def milliseconds(module: rx.IRModule, calls: int = 20) -> float:
 
 
 # %% [markdown]
-# A **schedule** holds a PrimFunc and the steps that change it; `sch.mod` is what has become of it
-# by now, under the name `main`. In the beginning it is as we wrote it. numpy calls a library that
-# experts have tuned for years.
+# A **schedule** holds a PrimFunc and the steps that change it; `sch.mod` is a module with what has
+# become of it by now. In there it is `sch.mod["main"]`; its own name is still `matmul`, by which it
+# is printed and called. In the beginning it is as we wrote it. numpy calls a library that experts
+# have tuned for years.
 
 # %% tags=["varies"]
 sch = tir.Schedule(matmul)
@@ -191,7 +192,8 @@ compare("reorder")
 
 # %% [markdown]
 # That is the largest step, and only the order of the loops has changed. Processors compute with
-# vectors of 4 to 16 numbers that are neighbours, and LLVM now finds them.
+# vectors of 4 to 16 numbers that are neighbours, and LLVM, which makes the machine code, now finds
+# them.
 #
 # ### Tiles
 #
@@ -301,8 +303,8 @@ print(sch.trace)
 # %% [markdown]
 # A trace can be applied to another function whose block has the same name. This one we get from a
 # **tensor expression**: it says what an element is, and the loops follow. (`topi.matmul(A, B)` is
-# such a tensor, ready-made; the notebook `11_tensor_expressions` is about them.) It has other
-# sizes, too.
+# such a tensor, ready-made; the notebook [11_tensor_expressions](11_tensor_expressions.ipynb) is
+# about them.) It has other sizes, too.
 
 # %%
 rows, inner, columns = 256, 300, 200
@@ -482,4 +484,5 @@ print(f"{milliseconds(rx.IRModule({'matmul': promised})):.1f} ms without a sched
 # </details>
 
 # %% [markdown]
-# Next is `06_passes`: programs that change whole modules, as a schedule changes one kernel.
+# Next is [06_passes](06_passes.ipynb): programs that change whole modules, as a schedule changes
+# one kernel.

@@ -270,8 +270,8 @@ print(dpl.explain_match(root_of_product, spread.value, rx.analysis.get_var2val(m
 class Counting(rx.instrument.PassInstrument):
     def run_after_pass(self, mod: rx.IRModule, info: transform.PassInfo) -> None:
         calls = sum(operators(mod).values())
-        loops = len(mod.functions) - len(mod.relax_functions())
-        print(f"{info.name:24} {calls:2} calls of operators, {loops:2} functions of loops")
+        kernels = len(mod.functions) - len(mod.relax_functions())
+        print(f"{info.name:24} {calls:2} calls of operators, {kernels:2} PrimFuncs")
 
 
 pipeline = Sequential(
@@ -296,9 +296,10 @@ assert np.allclose(run(done), run(Model), atol=1e-6)
 
 # %% [markdown]
 # The first five make the program smaller; not each of them finds something to do. `LegalizeOps`
-# replaces each operator by a function of loops, which is called by `R.call_tir` (an operator as
-# well, and counted as one). The last three find out which loops can run in one go and join them:
-# fewer functions, and fewer arrays that have to be written and read again.
+# replaces each operator by a PrimFunc, a function of loops, which is called by `R.call_tir` (an
+# operator as well, and counted as one; both means share one PrimFunc). The last three find out
+# which loops can run in one go and join them: fewer functions, and fewer arrays that have to be
+# written and read again.
 #
 # `main` is now this short:
 
@@ -576,6 +577,6 @@ print("no pass changes the answer any more")
 # </details>
 
 # %% [markdown]
-# Next, `07_transformer` lets passes do the hard part: `Gradient` derives the derivative of a
-# language model, and one compilation serves texts of every length. `09_inside` follows one function
-# through all passes down to machine code.
+# Next, [07_transformer](07_transformer.ipynb) lets passes do the hard part: `Gradient` derives the
+# derivative of a language model, and one compilation serves texts of every length.
+# [09_inside](09_inside.ipynb) follows one function through all passes down to machine code.
