@@ -375,9 +375,8 @@ Picture(figure)
 # %% [markdown]
 # ## 8. A memory
 #
-# `write` does a lot twice. For each new letter the model reads the whole text again, though keys
-# and values of the old letters are what they were: a letter never sees what comes after it. So they
-# can be kept. That is the KV cache.
+# `write` does a lot twice: for each new letter the model reads the whole text again. But a letter
+# never sees what comes after it, so its keys and values stay. Kept, they are the KV cache.
 #
 # The machine has one: an object with rows that grows in place. `append` adds rows to it, and `view`
 # gives all of them as a tensor. The type of the cache is `R.Object`, something that is only handed
@@ -385,8 +384,8 @@ Picture(figure)
 # the argument as it is afterwards.
 #
 # Compare `cached_layer` with `layer`: only the keys and values come from elsewhere. `n` is now the
-# number of new letters, and `m` that of all. No tensor that is given has `m` rows, so the caller
-# has to say it: `Total` is the type of a shape `(m,)`, and the argument `(11,)` makes `m` eleven.
+# number of new letters, `m` that of all, which the caller has to say: `Total` is the type of a shape
+# `(m,)`, so the argument `(11,)` makes `m` eleven.
 
 
 # %%
