@@ -58,6 +58,9 @@ class Interpreter:
         self.module = mod if isinstance(mod, IRModule) else IRModule.from_expr(mod)
         self.call_depth_limit = _CALL_DEPTH_LIMIT
 
+    def __repr__(self) -> str:
+        return f"<Interpreter of {', '.join(var.name_hint for var in self.module.functions)}>"
+
     # -- calling from outside ----------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Closure:

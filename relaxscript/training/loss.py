@@ -65,6 +65,9 @@ class Loss:
         self._reduction = reduction
         self._num_backbone_outputs = num_backbone_outputs
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of reduction {self._reduction!r}>"
+
     @property
     def loss_name(self) -> str:
         """The name of the function."""

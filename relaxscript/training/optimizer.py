@@ -35,6 +35,8 @@ __all__ = ["SGD", "Adam", "MomentumSGD", "Optimizer"]
 Array = npt.NDArray[Any]
 _Self = TypeVar("_Self", bound="Optimizer")
 
+_OF_ANY = ("name", "param_list", "state", "dtype")  # what an optimizer has but its settings
+
 
 class Optimizer:
     """A mover of parameters: it is made, given parameters by `init`, and asked.
@@ -58,6 +60,10 @@ class Optimizer:
         self.param_list: list[Var] | None = None
         self.state: tuple[Array, ...] | None = None
         self.dtype: DataType | None = None
+
+    def __repr__(self) -> str:
+        given = {name: value for name, value in vars(self).items() if name not in _OF_ANY}
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def init(self: _Self, params: Var | Sequence[Var]) -> _Self:
         """Take over the parameters, one variable or several; gives the optimizer itself.

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest
+from relaxscript.errors import Diagnostic, DiagnosticError, did_you_mean, nearest, quantity
 from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm
@@ -84,6 +84,11 @@ class Trainer:
         if zero_init_param_state:
             self.zero_init_params()
             self.zero_init_states()
+
+    def __repr__(self) -> str:
+        params, states = len(self._params.variables), len(self._states.variables)
+        counts = [quantity(params, "parameter"), *([quantity(states, "state")] if states else [])]
+        return f"<Trainer of {' and '.join(counts)} on {self.device}>"
 
     # -- values ------------------------------------------------------------------------------------
 

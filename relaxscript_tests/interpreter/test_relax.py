@@ -35,7 +35,7 @@ from relaxscript.ir.relax import (
 from relaxscript.ir.struct_info import ObjectStructInfo, ShapeStructInfo, TensorStructInfo
 from relaxscript.runtime import Prim, Shape, register_func, remove_global_func
 from relaxscript.runtime.coercion import call_packed
-from relaxscript.script import ir as I, relax as R
+from relaxscript.script import from_source, ir as I, relax as R
 
 OBJECT = ObjectStructInfo()
 
@@ -243,3 +243,8 @@ def test_an_error_of_a_packed_function_that_is_a_value_is_told():
         call_packed("f", lambda: 1 / 0, [])
     assert caught.value.code == "RX0604"
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_an_interpreter_is_shown_by_the_functions_of_its_module():
+    module = from_source("@R.function\ndef main(x: R.Object):\n    return x\n")
+    assert repr(Interpreter(module)) == "<Interpreter of main>"

@@ -187,3 +187,7 @@ def test_another_reduction_is_refused():
 def test_a_loss_that_says_nothing_is_refused():
     with pytest.raises(DiagnosticError, match="the loss `Loss` defines no `__call__`"):
         Loss("own", 1)(tensor(3), tensor(3))
+
+
+def test_a_loss_is_shown_by_its_reduction():
+    assert repr(MSELoss("sum")) == "<MSELoss of reduction 'sum'>"

@@ -162,3 +162,8 @@ def test_what_is_no_list_of_parameters_is_refused():
 def test_what_is_no_number_is_refused(make, said):
     with pytest.raises(DiagnosticError, match=said):
         make()
+
+
+def test_an_optimizer_is_shown_by_its_settings():
+    assert repr(SGD(0.5)) == "SGD(lr=0.5, weight_decay=0.0)"
+    assert repr(Adam(0.1)) == "Adam(lr=0.1, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.0)"

@@ -184,3 +184,8 @@ def test_a_parameter_of_unknown_size_is_refused():
         DiagnosticError, match="a trainer keeps an array of each parameter, and `s`"
     ):
         Trainer(made, VirtualMachine(build(made, "reference")), "cpu")
+
+
+def test_a_trainer_is_shown_by_what_it_keeps():
+    assert repr(trainer()) == "<Trainer of 2 parameters on cpu:0>"
+    assert repr(trainer("normalized")).startswith("<Trainer of 2 parameters and 2 states on")

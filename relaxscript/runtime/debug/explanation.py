@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from relaxscript.errors import Span, VMError
+from relaxscript.errors import Span, VMError, quantity
 from relaxscript.errors.markup import box, escape, hint_of, page, table
 from relaxscript.errors.notebook import live_cell
 from relaxscript.runtime.values import kind_of
@@ -193,7 +193,7 @@ class Explanation:
         return self.table()
 
     def __repr__(self) -> str:
-        return f"<Explanation of {len(self.kernels)} kernels>"
+        return f"<Explanation of {quantity(len(self.kernels), 'kernel')}>"
 
     def _repr_html_(self) -> str:
         return self.html()

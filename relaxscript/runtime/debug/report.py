@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from relaxscript.errors import VMError
+from relaxscript.errors import VMError, quantity
 from relaxscript.errors.markup import box, page, table
 from relaxscript.errors.notebook import live_cell
 
@@ -177,7 +177,8 @@ class Report:
         return self.table()
 
     def __repr__(self) -> str:
-        return f"<Report of {len(self.rows)} functions, {self.seconds * 1e6:.2f} us>"
+        functions = quantity(len(self.rows), "function")
+        return f"<Report of {functions}, {self.seconds * 1e6:.2f} us>"
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -110,6 +110,12 @@ class PassContext:
         for key, value in self.config.items():
             _check_option(key, value)
 
+    def __repr__(self) -> str:
+        given = {"opt_level": self.opt_level, "required_pass": self.required_pass}
+        given |= {"disabled_pass": self.disabled_pass, "config": self.config}
+        said = {name: value for name, value in given.items() if value or name == "opt_level"}
+        return f"PassContext({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+
     @staticmethod
     def current() -> PassContext:
         """The innermost context that is entered in this thread, or one with the defaults."""

@@ -92,7 +92,7 @@ def test_a_report_in_a_notebook_has_a_table_and_a_picture():
     tree = ElementTree.fromstring(report._repr_html_())
     assert tree.find(".//td").text == "<b>&"
     assert tree.find(f".//{SVG}svg") is not None
-    assert repr(report) == "<Report of 1 functions, 4.00 us>"
+    assert repr(report) == "<Report of 1 function, 4.00 us>"
     assert "<svg" not in Report(rows, 4e-6).html()
 
 

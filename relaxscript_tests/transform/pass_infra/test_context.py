@@ -194,3 +194,9 @@ def test_an_instrument_that_fails_is_told_of_what_runs_afterwards():
         with pytest.raises(KeyError), PassContext(instruments=[busy]):
             ROW(Model)
     assert busy.names == ["a", "a"]
+
+
+def test_a_context_is_shown_by_what_it_was_given():
+    assert repr(PassContext()) == "PassContext(opt_level=2)"
+    given = PassContext(3, disabled_pass=["FuseOps"])
+    assert repr(given) == "PassContext(opt_level=3, disabled_pass=('FuseOps',))"
