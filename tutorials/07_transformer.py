@@ -384,8 +384,8 @@ Picture(figure)
 # the argument as it is afterwards.
 #
 # Compare `cached_layer` with `layer`: only the keys and values come from elsewhere. `n` is now the
-# number of new letters, `m` that of all, which the caller has to say: `Total` is the type of a shape
-# `(m,)`, so the argument `(11,)` makes `m` eleven.
+# number of new letters, `m` that of all, which the caller has to say: `Total` is the type of a
+# shape `(m,)`, so the argument `(11,)` makes `m` eleven.
 
 
 # %%
