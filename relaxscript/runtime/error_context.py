@@ -53,7 +53,7 @@ def add_context(error: VMError, code: DecodedFunction, pc: int, frames: list[Any
     span = code.instruction(pc).span
     placed = error.span is not None
     at = code.instruction(pc)
-    if span is None and error.operands and isinstance(at, Call):
+    if error.operands and isinstance(at, Call) and at.operands:
         given = zip(error.operands, at.operands)
         error.call_operands({parameter: name for parameter, name in given if name is not None})
     error.locate(span)

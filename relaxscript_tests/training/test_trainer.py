@@ -10,12 +10,19 @@ import pytest
 
 import relaxscript.nd as nd
 from relaxscript.compiler import VirtualMachine, build
-from relaxscript.errors import DiagnosticError
+from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.runtime.values import cpu
 from relaxscript.script import from_source
-from relaxscript.training import SGD, MomentumSGD, MSELoss, SetupTrainer, Trainer
+from relaxscript.training import (
+    SGD,
+    CrossEntropyLoss,
+    MomentumSGD,
+    MSELoss,
+    SetupTrainer,
+    Trainer,
+)
 from relaxscript_tests.training.models import NORMALIZED, dense, tensor
 
 
@@ -189,3 +196,14 @@ def test_a_parameter_of_unknown_size_is_refused():
 def test_a_trainer_is_shown_by_what_it_keeps():
     assert repr(trainer()) == "<Trainer of 2 parameters on cpu:0>"
     assert repr(trainer("normalized")).startswith("<Trainer of 2 parameters and 2 states on")
+
+
+def test_a_failure_in_the_loss_names_what_the_loss_is_given():
+    made = SetupTrainer(
+        CrossEntropyLoss(), SGD(0.1), [tensor(5, 4), TensorStructInfo((5,), "int64")], False
+    )(dense())
+    found = Trainer(made, VirtualMachine(build(made, "reference")), "cpu")
+    with pytest.raises(VMError, match="a target is not among the 4 classes") as raised:
+        found.update(X, np.array([0, 1, 2, 3, 4]))
+    notes = raised.value.diagnostic.notes
+    assert "`targets` is a tensor of shape (5,) and dtype int64" in notes

@@ -70,8 +70,9 @@ class CallEmitter(FunctionEmitter):
     def _call_operator(self, call: relax.Call) -> Arg:
         args = [self.value(arg, read_only=True) for arg in call.args]
         checked = _needs_check(call, self.program.context)
-        # Variables that share a register are told apart by the source, or by this where it is none.
-        words = [getattr(arg, "name_hint", None) for arg in call.args] if self.span is None else ()
+        # What operands are called is in the source. A call that is nowhere in it says so here: its
+        # failures are shown at the place of something before it, which has operands of its own.
+        words = [getattr(arg, "name_hint", None) for arg in call.args] if call.span is None else ()
         return self.call(self.program.operator(call, checked), args, operands=words)
 
     def _kill(self, call: relax.Call) -> Arg:
