@@ -22,6 +22,13 @@ __all__ = ["families", "operator_pages", "places"]
 _SECTIONS = ("Types", "Example", "Compute", "Gradient", "Elsewhere")
 _SECTION = re.compile(rf"^({'|'.join(_SECTIONS)}):\n", re.MULTILINE)
 _PACKAGE = "relaxscript.op."
+_PAGE = (
+    "A page begins with what an operator gives and what it takes. *Types* is what is known of an "
+    "example's operands and of its result, *Example* is run for the page. *Compute* says how near "
+    "the loops that `LegalizeOps` makes of the operator come to its meaning in numpy, and "
+    "*Gradient* what the pass `Gradient` makes of it: there `grad` is the gradient of the loss by "
+    "the result, and `out` the result. *Elsewhere* are the names that it has in other libraries."
+)
 
 
 def families() -> Mapping[str, list[str]]:
@@ -51,6 +58,7 @@ def operator_pages() -> Iterator[tuple[str, str]]:
             "Operators",
             f"There are {len(known)} operators behind `R.`, in families by the files that define "
             "them. `relaxscript ops NAME` and `help(R.NAME)` show the same pages.",
+            _PAGE,
             _contents(f"family-{family}" for family in found),
             *sections,
         ),

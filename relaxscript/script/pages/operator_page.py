@@ -162,7 +162,7 @@ def _compute(operator: Operator) -> str:
     ulp, sums = operator.accuracy.ulp, operator.accuracy.sums
     bounds = []
     if ulp:
-        bounds.append(f"{ulp:g} units in the last place")
+        bounds.append(f"{ulp:g} {'unit' if ulp == 1 else 'units'} in the last place")
     if sums:
         bounds.append(f"{sums:g} times the machine epsilon times the sum of its terms' sizes")
     return f"within {' and '.join(bounds)}" if bounds else "exact"
