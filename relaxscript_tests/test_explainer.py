@@ -106,6 +106,35 @@ class M:
     )
 
 
+def test_kernels_that_somebody_scheduled_say_by_what_this_is_seen():
+    text = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def f(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32")):
+        t = T.alloc_buffer((64, 64), scope="local")
+        for i in T.parallel(64):
+            for j in T.unroll(8):
+                for k in T.vectorized(8):
+                    with T.block("t"):
+                        vi = T.axis.spatial(64, i)
+                        vj = T.axis.spatial(64, j * 8 + k)
+                        t[vi, vj] = T.exp(A[vi, vj])
+            for j in T.serial(64, annotations={"a": 1}):
+                B[i, j] = t[i, 63 - j]
+
+    @R.function
+    def main(x: R.Tensor((64, 64), "float32")):
+        return R.call_tir(M.f, (x,), out_sinfo=R.Tensor((64, 64), "float32"))
+"""
+    (row,) = rx.build(from_source(text)).explain().kernels
+    assert (row.name, row.schedule) == ("f", "plain")
+    assert row.reason == (
+        "its loops are as the program arranged them: annotations, memory in `local`, "
+        "parallel loops, tiles, unrolled loops, vectors"
+    )
+
+
 def test_a_pipeline_that_arranges_nothing_says_so():
     executable = rx.build(from_source(MODEL), relax_pipeline="zero")
     rows = executable.explain().kernels

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from relaxscript.analysis import OpPattern
 from relaxscript.analysis.kernel_facts import KernelFacts, kernel_facts, reduced_axes
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import IntImm, Var
 from relaxscript.ir.relax import Attrs, Call, Function, GlobalVar, Op, VarBinding
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.stmt_functor import all_parts
+from relaxscript.ir.tir import Block, BlockRealize, For, ForKind, PrimFunc
 from relaxscript.ir.walk import compounds
 from relaxscript.op import Trait, traits_of
 from relaxscript.transform.default_schedule.apply_default_schedule import (
@@ -81,9 +83,36 @@ class ExplainedKernels:
             why = "its loops are as the program arranged them"
         elif "after ApplyDefaultSchedule" not in self.stages:
             why = "no pass of this pipeline arranges loops"
+        elif signs := _signs_of_a_schedule(func):
+            why = f"its loops are as the program arranged them: {', '.join(signs)}"
         else:
             why = f"no rule fits: {_missing(func) or words}"
         return ExplainedKernel(facts, operators, "plain", why)
+
+
+def _signs_of_a_schedule(func: PrimFunc) -> list[str]:
+    """Words for what only who arranges loops writes, as far as a function has it."""
+    found: set[str] = set()
+    for part in all_parts(func):
+        match part:
+            case For(kind=kind, annotations=notes):
+                found |= {words for known, words in _KINDS if known == kind}
+                found |= {"annotations"} if notes else set()
+            case Block(alloc_buffers=buffers, annotations=notes):
+                scopes = {str(buffer.scope) for buffer in buffers} - {"global"}
+                found |= {f"memory in `{scope}`" for scope in scopes}
+                found |= {"annotations"} if notes else set()
+            case BlockRealize(iter_values=values):
+                plain = all(isinstance(value, (Var, IntImm)) for value in values)
+                found |= set() if plain else {"tiles"}
+    return sorted(found)
+
+
+# The loops that only who arranges them writes.
+_KINDS = (
+    (ForKind.VECTORIZED, "vectors"), (ForKind.UNROLLED, "unrolled loops"),
+    (ForKind.PARALLEL, "parallel loops"), (ForKind.THREAD_BINDING, "threads"),
+)  # fmt: skip
 
 
 def member(module: IRModule, name: str) -> Any:

@@ -46,6 +46,7 @@ from .normalize.remove_purity_checking import RemovePurityChecking
 from .normalize.to_non_dataflow import ToNonDataflow
 from .other_machines.rewrite_cuda_graph import RewriteCUDAGraph
 from .pass_infra.passes import Pass, Sequential
+from .prim_func.compact_scheduled_buffers import CompactScheduledBuffers
 from .simplify.canonicalize_bindings import CanonicalizeBindings
 from .simplify.dead_code_elimination import DeadCodeElimination
 from .simplify.eliminate_common_subexpr import EliminateCommonSubexpr
@@ -160,7 +161,8 @@ def _arrange_loops() -> list[Pass]:
     return [
         RewriteDataflowReshape(), DeadCodeElimination(keep_failures=True),
         AttachAttrNoAlias(whole_program=True), AttachAttrLayoutFreeBuffers(),
-        ApplyDefaultSchedule(), SplitLayoutRewritePreproc(), FoldConstant(),
+        ApplyDefaultSchedule(), CompactScheduledBuffers(), SplitLayoutRewritePreproc(),
+        FoldConstant(),
         DeadCodeElimination(keep_failures=True), OutlineNative(),
     ]  # fmt: skip
 

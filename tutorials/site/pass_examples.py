@@ -173,6 +173,7 @@ WITHOUT = frozenset({
     "MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod", "MetaScheduleTuneTIR", "Normalize",
     "NormalizeGlobalVar", "OptimizeLayoutTransform", "OutlineNative", "RemoveRedundantChecks",
     "RewriteCUDAGraph", "RunCodegen", "SpecializePrimFuncBasedOnCallSite", "SplitCallTIRByPattern",
-    "SplitLayoutRewritePreproc", "tir.CompactBufferAllocation", "tir.ConvertSSA",
+    "SplitLayoutRewritePreproc", "tir.CompactBufferAllocation",
+    "tir.CompactScheduledBuffers", "tir.ConvertSSA",
     "tir.PlanAndUpdateBufferAllocationLocation", "tir.VectorizeLoop",
 })  # fmt: skip

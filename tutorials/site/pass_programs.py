@@ -300,6 +300,20 @@ class Model:
                     vi = T.axis.spatial(16, i)
                     B[(vi * 4 + 1) // 4] = A[vi + 0] + T.float32(1)
 """
+CALLED = """
+@I.ir_module
+class Model:
+    @T.prim_func
+    def double(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            B[i] = A[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_tir(Model.double, (x,), out_sinfo=R.Tensor((4,), "float32"))
+        return y
+"""
+
 REDUCTION = """
 @I.ir_module
 class Model:

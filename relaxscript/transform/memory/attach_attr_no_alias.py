@@ -65,7 +65,7 @@ class AttachAttrNoAlias(ModulePass):
     All other callers may give it what they like. They are those in Python, other PrimFuncs,
     `R.call_tir_inplace` and packed functions. They still call the old function. It is gone where it
     is private and has no other callers; then the new one has its name. With `whole_program` so is a
-    public one in a module with Relax functions, which alone are what can be called after `build`.
+    public one. In what `build` makes of a module only Relax functions are called from outside.
     """
 
     adds_functions = True
@@ -103,7 +103,7 @@ def _may_go(func: PrimFunc, named: set[str] | None) -> bool:
 
 
 def _named_by_symbols(mod: IRModule) -> set[str]:
-    """What the functions of a module name as packed functions are named."""
+    """The names by which functions of a module may find others, as packed functions."""
     found: set[str] = set()
     for func in mod.functions.values():
         for node in walk(func):

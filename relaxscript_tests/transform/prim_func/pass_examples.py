@@ -59,6 +59,12 @@ OF_LOOPS = {
             computed_in_loops,
         ),
     ],
+    "tir.CompactScheduledBuffers": [
+        Case(
+            "in_loops", lambda mod, inputs: tir.transform.CompactScheduledBuffers(),
+            computed_in_loops,
+        ),
+    ],
     "tir.CompactBufferAllocation": [
         Case(
             "parts", lambda mod, inputs: tir.transform.CompactBufferAllocation(), computed_in_parts
