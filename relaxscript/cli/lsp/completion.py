@@ -75,7 +75,7 @@ def _members(
     if known is None:
         return []
     if isinstance(known.value, ModuleName):
-        return list(_functions(known, definition))
+        return list(_functions(known))
     if isinstance(info_of(known), TensorStructInfo):
         items = (CompletionItem(name, detail=said, kind=Kind.Property)
                  for name, said in TENSOR_ATTRIBUTES.items())  # fmt: skip
@@ -129,7 +129,7 @@ def _kind_of(value: Any) -> CompletionItemKind:
     return Kind.Class if is_callable_form(value) else Kind.Constant
 
 
-def _functions(known: Observed, definition: ReadDefinition | None) -> Iterator[CompletionItem]:
+def _functions(known: Observed) -> Iterator[CompletionItem]:
     """The functions of the module around a function."""
     module = getattr(known.cx, "module", None)
     for name, var in ({} if module is None else module.global_vars).items():

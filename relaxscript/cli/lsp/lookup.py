@@ -256,7 +256,9 @@ def context_of(definition: ReadDefinition, function: ast.AST | None) -> ScriptCo
 def is_of(cx: ScriptContext, function: ast.AST) -> bool:
     """True if a context is that of a function, or of one around it."""
     node = getattr(cx, "definition", None)
-    return node is not None and (node is function or any(n is function for n in ast.walk(node)))
+    if not isinstance(node, Function) or not isinstance(function, Function):
+        return False
+    return node.lineno <= function.lineno <= (node.end_lineno or node.lineno)
 
 
 def _member(definition: ReadDefinition, node: ast.Attribute) -> Observed | None:
