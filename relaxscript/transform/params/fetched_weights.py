@@ -63,6 +63,7 @@ class _Fetching:
             for var in defined_by(function, (weight,)):
                 if var not in self._known:
                     self._sources.setdefault(var, weight)
+        self._sizes = frozenset([v for v in self._sources if isinstance(v, ShapeVar)])
         self._raw: dict[Var, Var] = {}
         self._open: set[Var] = set()
         self._renamed = Substitution()
@@ -92,7 +93,8 @@ class _Fetching:
         known = {*defined_by(self._function, tuple(inputs))}
         result = self._function.ret_struct_info
         if result is not None:
-            result = erase_to_well_defined(result, known, known)
+            # What weights told was no variable of a function type, and does not become one.
+            result = erase_to_well_defined(result, known, known, leaving=self._sizes)
         made = body.replace(blocks=joined_blocks(self._blocks))
         return self._function.replace(params=tuple(inputs), body=made, ret_struct_info=result)
 
@@ -103,7 +105,9 @@ class _Fetching:
         if self._told.issuperset(used):
             return param
         self._need(used)
-        given = Var.make(param.name_hint, erase_to_well_defined(info, (), self._told))
+        given = Var.make(
+            param.name_hint, erase_to_well_defined(info, (), self._told, leaving=self._sizes)
+        )
         self._bindings.append(MatchCast.make(param, given, info, span=param.span))
         return given
 

@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
     Var,
 )
 from relaxscript.ir.struct_info import FuncStructInfo, StructInfo
-from relaxscript.ir.walk import children, defined_by, free_vars
+from relaxscript.ir.walk import children, compounds, defined_by, free_vars
 from relaxscript.op.builtin import stop_lift_params
 from relaxscript.sinfo import struct_info_parts
 
@@ -162,7 +162,7 @@ def uses_of(binding: Binding) -> set[Node]:
 def used_by(value: Expr) -> Iterable[Node]:
     """The variables that are written in a value; what is known of these is not gone through."""
     if isinstance(value, (If, Function, SeqExpr)):
-        return free_vars(value)
+        return {*free_vars(value), *_sizes_of_local_functions(value)}
     found: dict[Node, None] = {}
     stack: list[Node] = [value]
     while stack:
@@ -172,6 +172,17 @@ def used_by(value: Expr) -> Iterable[Node]:
         elif not isinstance(node, (Constant, GlobalVar)):
             stack += children(node)
     return found
+
+
+def _sizes_of_local_functions(value: Expr) -> Iterator[Node]:
+    """The sizes in what local functions say of their parameters.
+
+    Some may be sizes of the function around them. Without it, the parameters would define them.
+    """
+    for part in compounds(value):
+        if isinstance(part, Function):
+            for param in part.params:
+                yield from _info_variables(param)
 
 
 def _info_variables(var: Var) -> set[Node]:

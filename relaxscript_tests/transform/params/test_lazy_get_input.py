@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
+from relaxscript.analysis import well_formed
 from relaxscript.errors import DiagnosticError, VMError
 from relaxscript.runtime import PackedFunc
 from relaxscript.script import from_source
@@ -216,3 +217,27 @@ def test_a_number_of_inputs_that_is_none_is_told_at_the_function():
     with pytest.raises(DiagnosticError, match="`num_input` of `main` is 5") as raised:
         LazyGetInput()(from_source(BEFORE.replace('"num_input": 1', '"num_input": 5')))
     assert "def main" in str(raised.value)
+
+
+def test_a_weight_is_there_before_a_local_function_whose_parameters_have_its_sizes() -> None:
+    mod = from_source(
+        HEAD
+        + """x: R.Tensor((3,), "float32"), w: R.Tensor(("n",), "float32")
+    ):
+        R.func_attr({"num_input": 1})
+        n = T.int64()
+
+        @R.function
+        def inner(y: R.Tensor((n,), "float32"), z: R.Tensor((n,), "float32")):
+            return R.add(y, z)
+
+        return (inner, inner(w, w))
+"""
+    )
+    made = LazyGetInput()(mod)
+    text = made["main"].script()
+    assert text.index("w = R.match_cast(") < text.index("def inner(")
+    assert "y: R.Tensor((n,), " in text
+    # A function of tensors with the sizes of a weight is not one of tensors with any size.
+    assert str(made["main"].ret_struct_info).startswith("R.Tuple(R.Object, ")
+    assert well_formed(made)
