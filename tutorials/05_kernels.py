@@ -170,6 +170,9 @@ print(f"three loops {plain:.1f} ms, numpy {by_numpy:.1f} ms")
 #
 # With `j` innermost, `b` and `c` are read and written along their rows, one neighbour after the
 # other, and no sum waits for another. A step takes loops as they are found by `get_loops`.
+#
+# (Steps add up. So if you want to run one of these cells again, begin with the cell that makes
+# `sch`.)
 
 # %%
 block = sch.get_block("c")
