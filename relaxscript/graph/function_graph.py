@@ -129,10 +129,10 @@ def graph_of(
     home = home_of(root)
     if home is not None and home[1] in home[0]:
         return graph_of(home[0], home[1], max_nodes)
-    symbol = (root.attrs or Attrs()).get("global_symbol", "main")
+    symbol = (root.attrs or Attrs()).get("global_symbol")
     if not isinstance(root, Function):
         raise _undrawable(symbol, root, ())
-    return FunctionGraph(root, symbol, max_nodes)
+    return FunctionGraph(root, symbol or "main", max_nodes)
 
 
 def _chosen(mod: IRModule, function: GlobalVar | str | None) -> str:
@@ -159,11 +159,12 @@ def _those(there: Sequence[str]) -> str:
     return f"there are: {', '.join(there) or 'none that could be drawn'}"
 
 
-def _undrawable(name: str, function: Any, there: Sequence[str]) -> DiagnosticError:
+def _undrawable(name: str | None, function: Any, there: Sequence[str]) -> DiagnosticError:
     """The refusal of what has no dataflow."""
     said = "is a PrimFunc: loops over buffers, which have no dataflow to draw"
     if isinstance(function, ExternFunc):
         symbol = function.global_symbol
         said = f"is the PackedFunc `{symbol}`: nobody here sees what is inside of it"
     help = f"functions of Relax are drawn{f'; {_those(there)}' if there else ''}"
-    return DiagnosticError(Diagnostic("RX0703", f"`{name}` {said}", function.span, help=help))
+    subject = "this" if name is None else f"`{name}`"  # a private function does not know its name
+    return DiagnosticError(Diagnostic("RX0703", f"{subject} {said}", function.span, help=help))

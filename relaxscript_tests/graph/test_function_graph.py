@@ -59,6 +59,8 @@ def test_what_has_no_dataflow_is_refused_with_what_can_be_drawn():
     assert "`kernel` is a PrimFunc: loops over buffers, which have no dataflow to draw" in text
     assert "functions of Relax are drawn; there are: main, other" in text
     assert "`kernel` is a PrimFunc" in refusal(MODULE["kernel"].graph)
+    private = MODULE["kernel"].without_attr("global_symbol")
+    assert "this is a PrimFunc" in refusal(private.graph)
     assert "`outside` is the PackedFunc `my.f`" in refusal(MODULE.graph, "outside")
 
 
