@@ -119,7 +119,9 @@ def brief(value: Any) -> str:
         text = repr(value)
     except Exception:
         text = object.__repr__(value)
-    text = text if len(text) <= 60 and "\n" not in text else text.split("\n")[0][:57] + "..."
+    if len(text) > 60 or "\n" in text:
+        lines = [line for line in text.split("\n") if line and not line.startswith("# from ")]
+        text = (lines or [""])[0][:57] + "..."  # a script begins with what it imports
     return f"{type(value).__name__} ({text})"
 
 
