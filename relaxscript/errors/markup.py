@@ -19,7 +19,7 @@ from .styles import HIDDEN
 
 __all__ = [
     "Theme", "box", "escape", "fold", "hint_of", "hinted", "legible", "page", "preformatted",
-    "table", "tensor", "title",
+    "prose", "table", "tensor", "title",
 ]  # fmt: skip
 
 Theme = Literal["light", "dark"]
@@ -47,6 +47,14 @@ def escape(text: str) -> str:
     A sign stands for each control character and each change of direction, as in a terminal.
     """
     return text.translate(_ESCAPED)
+
+
+def prose(text: str) -> str:
+    """A sentence as HTML, in which what stands between backticks is code."""
+    plain, *marked = escape(text).split("`")
+    pairs = [f"<code>{code}</code>{rest}" for code, rest in zip(marked[::2], marked[1::2])]
+    left = [f"`{marked[-1]}"] if len(marked) % 2 else []
+    return "".join([plain, *pairs, *left])
 
 
 def legible(text: str) -> str:

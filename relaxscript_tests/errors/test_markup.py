@@ -14,6 +14,7 @@ from relaxscript.errors.markup import (
     legible,
     page,
     preformatted,
+    prose,
     table,
     tensor,
     title,
@@ -36,6 +37,14 @@ def test_any_text_is_text_wherever_it_stands(text: str):
 def test_what_would_not_show_has_a_sign():
     assert legible("a\tb\n\x00\x1b\u202e\ud800") == "a\tb\n\u2400\u241b\ufffd\ufffd"
     assert escape("\ud800\uffff").encode("utf-8").decode("utf-8") == "\ufffd\ufffd"
+
+
+def test_code_in_a_sentence_is_marked_as_such():
+    assert prose("axis 1 of `x<`, axis 0 of `w`") == (
+        "axis 1 of <code>x&lt;</code>, axis 0 of <code>w</code>"
+    )
+    assert prose("a ` and `b`") == "a <code> and </code>b`"
+    assert prose("plain") == "plain"
 
 
 def test_a_page_has_the_style_sheet_once():

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import Any
 
 from relaxscript.errors import Span, VMError, quantity
-from relaxscript.errors.markup import box, escape, hint_of, page, table
+from relaxscript.errors.markup import box, hint_of, page, prose, table
 from relaxscript.errors.notebook import live_cell
 from relaxscript.runtime.values import kind_of
 
@@ -163,7 +163,7 @@ class Explanation:
                 return "\n".join(dict.fromkeys(map(hint_of, self.kernels[row].spans)))
             return self.kernels[row].reason if column == at["schedule"] else ""
 
-        remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks())
+        remarks = "".join(f"<li>{prose(line)}</li>" for line in self._remarks())
         shown = table(self._title(), header, rows, right, hint)
         return page(box(shown, f"<ul>{remarks}</ul>" if remarks else ""))
 
