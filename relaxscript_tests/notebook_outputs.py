@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-__all__ = ["VARIES", "differences", "tags_of", "tidied"]
+__all__ = ["VARIES", "are_dressed_alike", "differences", "tags_of", "tidied"]
 
 Output = dict[str, Any]
 
@@ -65,6 +65,19 @@ def differences(stored: Sequence[Any], found: Sequence[Any], tags: Iterable[str]
     )
     diff = difflib.unified_diff(before, after, "stored", "found", n=2, lineterm="")
     return "\n".join(diff)
+
+
+def are_dressed_alike(stored: Sequence[Any], found: Sequence[Any]) -> bool:
+    """True if outputs of one shape also have the style sheets of each other."""
+    before, after = (
+        [
+            sheet.group()
+            for output in outputs
+            for sheet in STYLE.finditer(str(output.get("data", {}).get("text/html", "")))
+        ]
+        for outputs in (stored, found)
+    )
+    return before == after
 
 
 def _text(output: Output) -> list[str]:

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from relaxscript_tests.notebook_outputs import differences, tidied
+from relaxscript_tests.notebook_outputs import are_dressed_alike, differences, tidied
 
 
 def stream(text, name="stdout"):
@@ -102,3 +102,9 @@ def test_of_errors_the_message_is_compared_not_the_lines_of_libraries():
 )
 def test_of_cells_that_vary_kinds_and_numbers_of_lines_are_compared(before, after, same):
     assert (differences([before], [after], ["varies"]) == "") is same
+
+
+def test_an_example_of_yesterdays_look_is_none():
+    stored, found = shown(text_html="<style>a{}</style>1"), shown(text_html="<style>b{}</style>2")
+    assert are_dressed_alike([stored, stream("1")], [stored, stream("2")])
+    assert not are_dressed_alike([stored], [found])
