@@ -206,10 +206,10 @@ print(*sorted(var.name_hint for var in Writer.functions))
 # %% [markdown]
 # ## 4. The gradient, by a pass
 #
-# To learn, one needs the derivative of the loss by each of the nine weights. In `01_digits` we
-# derived it by hand. Here a pass does: `Gradient` reads a function and writes another, which gives
-# what the first gives and its derivatives. On something small it can be read: each line on the way
-# there has lines on the way back.
+# To learn, one needs the derivative of the loss by each of the nine weights. In
+# [01_digits](01_digits.ipynb) we derived it by hand. Here a pass does: `Gradient` reads a function
+# and writes another, which gives what the first gives and its derivatives. On something small it
+# can be read: each line on the way there has lines on the way back.
 
 
 # %%
@@ -595,6 +595,6 @@ rememberer.extend(encode("seven,"), (7,), no_memory())
 # </details>
 
 # %% [markdown]
-# Servers keep many texts in pages of memory: there is a paged cache as well, which
-# `relaxscript.frontend.nn.llm` wraps. `models_that_own_their_weights.md` writes models as objects
-# that own their weights. Next, `08_make_it_fast` looks at where the time of such a program goes.
+# Servers keep texts in pages of memory: `relaxscript.frontend.nn.llm` wraps such a cache. The page
+# [Models that own their weights](models_that_own_their_weights.md) writes models as objects. Next,
+# [08_make_it_fast](08_make_it_fast.ipynb) looks at where the time of a program goes.

@@ -258,7 +258,8 @@ mixed.explain()
 # %% [markdown]
 # *by Python* is what to look for in the column `schedule`. *by numpy* there means that an operator
 # has no native code and is run by numpy instead, which costs as much. What helps is to write it
-# with operators, or as a PrimFunc (`05_kernels`, `12_your_own_operator`).
+# with operators, or as a PrimFunc: [05_kernels](05_kernels.ipynb) and
+# [12_your_own_operator](12_your_own_operator.ipynb) do so.
 #
 # ### float64
 #
@@ -450,7 +451,8 @@ for name, (make, needed) in others.items():
 
 # %% [markdown]
 # A measured table of thirty such programs, with the versions and the rounds, is in
-# `relaxscript_tests/benchmarks/RESULTS.md`, with those rows in which others are faster.
+# [RESULTS.md](../relaxscript_tests/benchmarks/RESULTS.md), with those rows in which others are
+# faster.
 #
 # ## 7. On the command line, and from the cache
 #
@@ -559,5 +561,5 @@ relaxscript("cache", "info")
 # %% [markdown]
 # ## Where to go on
 #
-# `09_inside` takes a function of four lines through all steps, down to the machine code. In
-# `05_kernels` you arrange loops yourself.
+# [09_inside](09_inside.ipynb) takes a function of four lines through all steps, down to the
+# machine code. In [05_kernels](05_kernels.ipynb) you arrange loops yourself.

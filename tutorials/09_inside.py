@@ -437,5 +437,6 @@ vm.step("main", x, b).break_at("agian")
 # %% [markdown]
 # ## Where to go on
 #
-# `06_passes` writes a pass of your own, `05_kernels` a schedule. `10_for_tvm_users` shows what of
-# all this is the same in Apache TVM, whose names these are.
+# [06_passes](06_passes.ipynb) writes a pass of your own, [05_kernels](05_kernels.ipynb) a schedule.
+# [10_for_tvm_users](10_for_tvm_users.ipynb) shows what of all this is the same in Apache TVM,
+# whose names these are.

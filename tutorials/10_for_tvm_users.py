@@ -419,6 +419,8 @@ print("stopped with", *stepper.registers)
 # %% [markdown]
 # ## Where to go on
 #
-# `06_passes` and `09_inside` are the next ones to read: how passes are written and checked here,
-# and what `build` does step by step. `02_symbolic_shapes` has what differs most in daily use: what
-# is proved about shapes, and what is checked.
+# [06_passes](06_passes.ipynb) and [09_inside](09_inside.ipynb) are the next ones to read: how
+# passes are written and checked here, and what `build` does step by step.
+# [02_symbolic_shapes](02_symbolic_shapes.ipynb) has what differs most in daily use: what is
+# proved about shapes, and what is checked. [11_tensor_expressions](11_tensor_expressions.ipynb)
+# is about `te` and `topi`, which you know.

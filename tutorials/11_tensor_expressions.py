@@ -345,4 +345,4 @@ class TooFar(I.Module):
 # ## Where to go from here
 #
 # An operator that you want to write as `R.` something, with rules of its own for shapes and a
-# gradient, is what the next notebook makes: `12_your_own_operator`.
+# gradient, is what the next notebook makes: [12_your_own_operator](12_your_own_operator.ipynb).

@@ -290,5 +290,5 @@ print("scores depend on the distance of two tokens, not on their places")
 # ## Where to go from here
 #
 # This was the last notebook. A model that uses your operator is trained as the one in
-# `07_transformer`, for its gradient is a rule like any other. `CONTRIBUTING.md` says how operators
-# are added to the package itself.
+# [07_transformer](07_transformer.ipynb), for its gradient is a rule like any other.
+# [CONTRIBUTING.md](../CONTRIBUTING.md) says how operators are added to the package itself.
