@@ -143,7 +143,8 @@ model.explain(n=128)
 
 # %% [markdown]
 # Seven operators have become three kernels. Nearly all of the time should go into the two products,
-# and they are bound by arithmetic. Elsewhere than in a notebook, `print` gives the same as text.
+# and they are bound by arithmetic. The remarks name parameters of kernels: of a fused one they have
+# the names of your variables, elsewhere `A` is the first. `print` gives the same as text.
 #
 # ## 3. Fusion, seen
 #
@@ -450,7 +451,7 @@ for name, (make, needed) in others.items():
         print(f"{name:12} is not installed here")
 
 # %% [markdown]
-# A measured table of thirty such programs, with the versions and the rounds, is in
+# A measured table of thirty such comparisons, with the versions and the rounds, is in
 # [RESULTS.md](../relaxscript_tests/benchmarks/RESULTS.md), with those rows in which others are
 # faster.
 #
