@@ -25,6 +25,7 @@ split_at_conditions.py     nests in parts, in each of which a condition holds or
 grouped_loops.py           loops whose indices are divided, as two.
 collapsed_axes.py          axes that lie behind one another, as one.
 distributed_loops.py       loops around several statements as loops around each of them.
+ordered_loops.py           loops in the order of the result, then those that are added up.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

@@ -15,6 +15,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
 from .nests import nests
+from .ordered_loops import with_ordered_loops
 from .processor import Processor, this_processor
 from .product import product
 from .rows import rows
@@ -44,8 +45,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
-    Rules are given loops of int64 (`wide_indices.py`), one nest for each statement
-    (`distributed_loops.py`), whatever somebody wrote by hand.
+    Before rules see a function its loops become such of int64 (`wide_indices.py`). Each statement
+    has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
@@ -68,7 +69,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
-        given = with_distributed_loops(with_wide_indices(func))
+        given = with_ordered_loops(with_distributed_loops(with_wide_indices(func)))
         for rule in self.rules:
             made = rule(given, this_processor())
             if made is not None:

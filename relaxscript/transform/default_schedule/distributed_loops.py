@@ -11,14 +11,14 @@ from typing import Any
 
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
-from relaxscript.ir.tir import Block, BlockRealize, For, PrimFunc, SeqStmt, Stmt
+from relaxscript.ir.tir import PrimFunc, SeqStmt, Stmt
 from relaxscript.ir.walk import Substitution
 from relaxscript.transform.prim_func.memory_access import ElementAccess, Memories
 from relaxscript.transform.prim_func.vectorize_loop import never_fails
 from relaxscript.transform.schedule.accesses import EFFECTS, accesses_in
 
-from .loop_nests import Loop, loops_around, parts_of
-from .loop_writing import in_loops, in_row
+from .loop_nests import Loop, loops_around, parts_of, with_parts
+from .loop_writing import in_loops
 
 __all__ = ["with_distributed_loops"]
 
@@ -46,7 +46,7 @@ def with_distributed_loops(func: PrimFunc) -> PrimFunc:
         if distributed is None:
             return func
         made += distributed
-    return func.replace(body=_with_parts(func.body, made))
+    return func.replace(body=with_parts(func.body, made))
 
 
 def _is_around_several(part: Stmt) -> bool:
@@ -101,14 +101,3 @@ def _known(indices: tuple[PrimExpr | None, ...] | None) -> tuple[PrimExpr, ...] 
     """The indices of an access where all of them are known."""
     found = tuple([index for index in indices or () if index is not None])
     return found if indices is not None and len(found) == len(indices) else None
-
-
-def _with_parts(body: Stmt, parts: Sequence[Stmt]) -> Stmt:
-    """A body whose statements, in its block and declarations, are others."""
-    match body:
-        case BlockRealize(block=Block() as block):
-            return body.replace(block=block.replace(body=_with_parts(block.body, parts)))
-        case For() | SeqStmt():
-            return in_row(*parts)
-    inner: Stmt = body.body  # type: ignore[attr-defined]
-    return body.replace(body=_with_parts(inner, parts))

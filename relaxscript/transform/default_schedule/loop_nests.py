@@ -35,6 +35,7 @@ __all__ = [
     "nests_of_parts",
     "number_of",
     "parts_of",
+    "with_parts",
 ]
 
 
@@ -102,6 +103,16 @@ def parts_of(func: PrimFunc) -> FunctionParts | None:
     if body is None or len({buffer.data for buffer in own}) < len(own):
         return None
     return FunctionParts(tuple(own), body.seq if isinstance(body, SeqStmt) else (body,))
+
+
+def with_parts(body: Stmt, parts: Sequence[Stmt]) -> Stmt:
+    """A body whose statements, those that `parts_of` finds, are others."""
+    match body:
+        case BlockRealize(block=Block(iter_vars=(), init=None, match_buffers=()) as block):
+            return body.replace(block=block.replace(body=with_parts(block.body, parts)))
+        case Allocate() | DeclBuffer():
+            return body.replace(body=with_parts(body.body, parts))
+    return SeqStmt(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 def nests_of_parts(own: Iterable[Buffer], parts: Iterable[Stmt]) -> Nests | None:
