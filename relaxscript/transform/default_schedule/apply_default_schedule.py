@@ -14,6 +14,7 @@ from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
 from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
+from .expanded_scalars import with_expanded_scalars
 from .nests import nests
 from .ordered_loops import with_ordered_loops
 from .processor import Processor, this_processor
@@ -26,6 +27,11 @@ __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 
 # A rule gives the function with its loops arranged, or None where it is for others.
 Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
+
+# What brings functions into the form that rules know.
+_FIRST: tuple[Callable[[PrimFunc], PrimFunc], ...] = (
+    with_wide_indices, with_expanded_scalars, with_distributed_loops, with_ordered_loops,
+)  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
 SCHEDULE = "relaxscript.schedule"
@@ -47,6 +53,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
 
     Before rules see a function its loops become such of int64 (`wide_indices.py`). Each statement
     has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
+    A scalar becomes a buffer for that (`expanded_scalars.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
@@ -69,7 +76,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
-        given = with_ordered_loops(with_distributed_loops(with_wide_indices(func)))
+        given = func
+        for step in _FIRST:
+            given = step(given)
         for rule in self.rules:
             made = rule(given, this_processor())
             if made is not None:

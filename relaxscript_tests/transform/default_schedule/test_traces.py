@@ -361,7 +361,8 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 # Files that arrange no loops: what they know, find or write for others.
 SHARED = {
     "apply_default_schedule", "contraction_axes", "contraction_sizes", "distributed_loops",
-    "loop_nests", "loop_writing", "ordered_loops", "processor", "row_nests", "wide_indices",
+    "expanded_scalars", "loop_nests", "loop_writing", "ordered_loops", "processor",
+    "row_nests", "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
