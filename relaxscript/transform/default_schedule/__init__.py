@@ -27,6 +27,7 @@ collapsed_axes.py          axes that lie behind one another, as one.
 distributed_loops.py       loops around several statements as loops around each of them.
 ordered_loops.py           loops in the order of the result, then those that are added up.
 expanded_scalars.py        scalars of iterations as buffers, one element for each.
+renamed_results.py         results that are stored again, with a buffer for each step.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

@@ -19,6 +19,7 @@ from .nests import nests
 from .ordered_loops import with_ordered_loops
 from .processor import Processor, this_processor
 from .product import product
+from .renamed_results import with_renamed_results
 from .rows import rows
 from .transposed_product import transposed_product
 from .wide_indices import with_wide_indices
@@ -31,6 +32,7 @@ Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
 # What brings functions into the form that rules know.
 _FIRST: tuple[Callable[[PrimFunc], PrimFunc], ...] = (
     with_wide_indices, with_expanded_scalars, with_distributed_loops, with_ordered_loops,
+    with_renamed_results,
 )  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
@@ -53,7 +55,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
 
     Before rules see a function its loops become such of int64 (`wide_indices.py`). Each statement
     has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
-    A scalar becomes a buffer for that (`expanded_scalars.py`).
+    A scalar becomes a buffer for that (`expanded_scalars.py`). Results that are stored again get
+    others before (`renamed_results.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions

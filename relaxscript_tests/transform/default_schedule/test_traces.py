@@ -362,7 +362,7 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 SHARED = {
     "apply_default_schedule", "contraction_axes", "contraction_sizes", "distributed_loops",
     "expanded_scalars", "loop_nests", "loop_writing", "ordered_loops", "processor",
-    "row_nests", "wide_indices",
+    "renamed_results", "row_nests", "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
