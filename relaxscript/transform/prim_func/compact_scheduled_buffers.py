@@ -7,7 +7,7 @@ from math import prod
 
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import IntImm
-from relaxscript.ir.stmt_functor import all_parts, inner_statements
+from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import Block, Buffer, For, PrimFunc, Stmt
 from relaxscript.semantics.fill_sets import FILLS, filled_params
 from relaxscript.transform.pass_infra.context import PassContext
@@ -46,7 +46,7 @@ class CompactScheduledBuffers(PrimFuncPass):
     name = "tir.CompactScheduledBuffers"
 
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
-        if not any(isinstance(part, Block) and part.alloc_buffers for part in all_parts(func)):
+        if not _makes_memory(func):
             return func
         moved = PlanAndUpdateBufferAllocationLocation().transform_function(func, mod, ctx)
         if moved is func:
@@ -62,6 +62,17 @@ class CompactScheduledBuffers(PrimFuncPass):
         fills = sorted(filled_params(func, mod))
         compact: PrimFunc = made.with_attr(FILLS, fills) if fills else made
         return compact
+
+
+def _makes_memory(func: PrimFunc) -> bool:
+    """True if a block makes memory; only statements are gone through, for most functions do not."""
+    stack: list[Stmt] = [func.body]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, Block) and at.alloc_buffers:
+            return True
+        stack += inner_statements(at)
+    return False
 
 
 def _buffers_in_loops(stmt: Stmt, is_in_loop: bool) -> Iterator[Buffer]:
