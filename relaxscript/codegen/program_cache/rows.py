@@ -97,12 +97,13 @@ class Arrays:
             self.room -= array.nbytes
             if self.room < 0:
                 raise NotStorable("too many bytes")
-            digest = _digest(array)
+            plain = in_c_order(array)  # which programs that are read again run on
+            digest = _digest(plain)
             known = self._numbers.setdefault(digest, len(self.arrays))
             self._known[id(array)] = known
             if known == len(self.arrays):
                 self.digests.append(digest)
-                self.arrays.append(in_c_order(array))  # which programs that are read again run on
+                self.arrays.append(plain)
             self._alive.append(array)
         return known
 
