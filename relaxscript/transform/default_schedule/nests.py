@@ -65,6 +65,8 @@ def nests(func: PrimFunc, processor: Processor) -> PrimFunc | None:
         if body is None:
             return None
         made.append(body)
+    if not made:  # all that is computed is for nobody
+        return None
     body = in_row(*made)
     stored = {step.store.buffer for step in kept}
     for buffer in parts.own:

@@ -1,0 +1,87 @@
+"""Random functions of plain loops, as people write them: whatever is arranged gives the same."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from relaxscript.codegen.llvm import compile_prim_func
+from relaxscript.interpreter.tir import evaluate
+from relaxscript.ir.module import IRModule
+from relaxscript.ir.structural_equality import assert_structural_equal
+from relaxscript.ir.tir import PrimFunc
+from relaxscript.script import from_source
+from relaxscript.transform import ApplyDefaultSchedule
+from relaxscript_tests import examples
+
+M, N = 12, 16
+_GIVEN = (
+    "A[i, j]", "B[i, j]", "A[j, i]", "T.Cast('float32', i)", "T.Cast('float32', j + 1)",
+    "T.if_then_else(1 <= j and j < 9, A[i, j - 1], T.float32(2))", "T.float32(3)",
+)  # fmt: skip
+_ADDED = ("A[i, k]", "B[k, j]", "A[i, k] * B[k, j]", "A[k, j]", "B[i, k] * A[j, k]", "A[i, j]")
+
+
+def statements(rng: random.Random, stored: list[str]) -> list[str]:
+    """A value, a sum, or what is made of what has been stored; now and then what is elsewhere."""
+    place = rng.choice(("C[i, j]", "C[i, j]", "D[i, j]", "s[0]"))
+    reads = [*_GIVEN, *stored * 2]
+    if rng.random() < 0.05:
+        reads += ["C[i, 0]", "D[j, i]", "s[0]"] * 3
+    value = rng.choice(reads)
+    kind = rng.randrange(4)
+    if kind == 0:
+        lines = [f"{place} = {value}"]
+    elif kind == 1:
+        lines = [f"{place} = T.max({value}, {rng.choice(reads)})"]
+    elif kind == 2 and place in stored:
+        lines = [f"{place} = {place} * T.float32(2) + {value}"]
+    else:
+        added = rng.choice(_ADDED)
+        total = rng.choice((f"{place} + {added}", f"{added} + {place}"))
+        lines = [f"{place} = T.float32(0)", f"for k in range({M}):", f"    {place} = {total}"]
+    stored.append(place)
+    return lines
+
+
+def hand_written(seed: int) -> PrimFunc:
+    """One or two rows of loops around one to three values and sums."""
+    rng = random.Random(seed)
+    body: list[str] = []
+    stored: list[str] = []
+    for _ in range(rng.randint(1, 2)):
+        stored = [place for place in stored if place != "s[0]"]
+        loops = (f"i, j in T.grid({M}, {N})", f"j, i in T.grid({N}, {M})")
+        body.append(f"for {rng.choice((loops[0], *loops))}:")
+        for _ in range(rng.randint(1, 3)):
+            body += [f"    {line}" for line in statements(rng, stored)]
+    text = "".join(f"    {line}\n" for line in body)
+    shapes = ", ".join(f'{name}: T.Buffer(({N}, {N}), "float32")' for name in "ABCD")
+    before = "    s[0] = T.float32(2)\n" if rng.random() < 0.1 else ""
+    return from_source(
+        f"@T.prim_func\ndef main({shapes}):\n    T.func_attr({{'tir.noalias': True}})\n"
+        f'    s = T.alloc_buffer((1,), "float32")\n{before}{text}'
+    )
+
+
+def test_what_is_arranged_of_functions_written_by_hand_gives_the_same():
+    """All numbers are integers, so that sums in another order are the same."""
+    found = 0
+    for seed in range(examples(600)):
+        func = hand_written(seed)
+        made = ApplyDefaultSchedule()(IRModule({"main": func}))["main"]
+        if made is func:
+            continue
+        found += 1
+        assert_structural_equal(from_source(made.script()), made)
+        generator = np.random.default_rng(seed)
+        given = [generator.integers(-3, 4, (N, N)).astype("float32") for _ in range(4)]
+        expected = [array.copy() for array in given]
+        evaluate(func, expected)
+        for run in (lambda *args, f=made: evaluate(f, args), compile_prim_func(made)):
+            arrays = [array.copy() for array in given]
+            run(*arrays)
+            for actual, wanted in zip(arrays, expected):
+                np.testing.assert_allclose(actual, wanted, 1e-6, err_msg=f"seed {seed}")
+    assert found
