@@ -35,10 +35,12 @@ def with_renamed_results(func: PrimFunc) -> PrimFunc:
     if parts is None or not has_noalias(func) or len(parts.parts) < 2:
         return func
     made, new = [*parts.parts], list[Buffer]()
-    for place in range(len(made) - 1, 0, -1):
-        buffer = _stored_again(made, place)
+    several = _stored_by_several(made)
+    for place in range(len(made) - 1, 0, -1) if several else ():
+        buffer = _stored_again(made, place, several)
         if buffer is not None:
             new.append(Buffer(buffer.name, buffer.shape, buffer.dtype, scope=buffer.scope))
+            several.add(new[-1])
             made = _renamed(made, place, buffer, new[-1])
     if not new:
         return func
@@ -48,10 +50,23 @@ def with_renamed_results(func: PrimFunc) -> PrimFunc:
     return func.replace(body=with_parts(func.body, (body,)))
 
 
-def _stored_again(parts: Sequence[Stmt], place: int) -> Buffer | None:
-    """The buffer of which a nest stores each element as the last one of several; None for none."""
+def _stored_by_several(parts: Sequence[Stmt]) -> set[Buffer]:
+    """The buffers that several nests store: all are gone through once, most functions have none."""
+    once, several = set[Buffer](), set[Buffer]()
+    for part in parts:
+        stored = {node.buffer for node in walk(part) if isinstance(node, BufferStore)}
+        several |= stored & once
+        once |= stored
+    return several
+
+
+def _stored_again(parts: Sequence[Stmt], place: int, several: set[Buffer]) -> Buffer | None:
+    """The buffer of which a nest stores each element as the last one of several; None for none.
+
+    It is one of the buffers that `several` nests store.
+    """
     nest = nest_of(parts[place])
-    if nest is None or not nest.is_of_each_element:
+    if nest is None or not nest.is_of_each_element or nest.store.buffer not in several:
         return None
     store = nest.store
     buffer = store.buffer
