@@ -54,7 +54,7 @@ def number_of(loops: Sequence[Loop]) -> int | None:
 
 def is_without(indices: Sequence[PrimExpr], loops: Sequence[Loop]) -> bool:
     """True if no index depends on these loops."""
-    used = {node for index in indices for node in walk(index)}
+    used = {node for e in indices if not isinstance(e, IntImm) for node in walk(e)}
     return not any(loop.var in used for loop in loops)
 
 

@@ -103,19 +103,25 @@ def _order_of(nest: _Nest) -> list[Var]:
     known = all(isinstance(index, Var) and index in nest.variables for index in result)
     if not known or len({*result}) < len(result):
         return nest.variables
+    order = [var for var in result if isinstance(var, Var)] + inner
+    if all(a is b for a, b in zip(order, nest.variables)):
+        return nest.variables
     if inner and accumulated(store) is None:
         return nest.variables
     loads = [node for node in walk(store.value) if isinstance(node, BufferLoad)]
     own = [load for load in loads if load.buffer.data is store.buffer.data]
     if not all(all(map(expr_deep_equal, load.indices, store.indices)) for load in own):
         return nest.variables
-    return [var for var in result if isinstance(var, Var)] + inner
+    return order
 
 
 def _with_sum_first(store: BufferStore) -> BufferStore:
     """A store of `x + C[i]` at `C[i]` as one of `C[i] + x`, which has the same bits."""
-    own, value = accumulated(store), store.value
-    if own is None or not isinstance(value, (prim.Add, prim.Mul)) or value.b is not own:
+    value = store.value
+    if not isinstance(value, (prim.Add, prim.Mul)) or not isinstance(value.b, BufferLoad):
+        return store
+    own = accumulated(store)
+    if own is None or value.b is not own:
         return store
     swapped: PrimExpr = type(value)(own, value.a)
     return store.replace(value=swapped)

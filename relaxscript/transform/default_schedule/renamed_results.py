@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from relaxscript.analysis.prim_funcs import expr_deep_equal
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, const
+from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import Buffer, BufferStore, PrimFunc, Stmt
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.fuse.definite_writes import writes_all
@@ -54,7 +55,12 @@ def _stored_by_several(parts: Sequence[Stmt]) -> set[Buffer]:
     """The buffers that several nests store: all are gone through once, most functions have none."""
     once, several = set[Buffer](), set[Buffer]()
     for part in parts:
-        stored = {node.buffer for node in walk(part) if isinstance(node, BufferStore)}
+        stored, stack = set[Buffer](), [part]
+        while stack:
+            at = stack.pop()
+            if isinstance(at, BufferStore):
+                stored.add(at.buffer)
+            stack += inner_statements(at)
         several |= stored & once
         once |= stored
     return several

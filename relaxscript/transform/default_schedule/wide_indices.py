@@ -10,7 +10,7 @@ from relaxscript.arith import Facts
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT32, INT64, BufferLoad, IntImm, PrimExpr, Var, cast
-from relaxscript.ir.stmt_functor import all_parts
+from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import (
     Block,
     BlockRealize,
@@ -49,7 +49,10 @@ def _wide_variables(func: PrimFunc) -> dict[Var, Var]:
     """A variable of int64 for each of int32 over which serial loops and axes go from 0 on."""
     wide: dict[Var, Var] = {}
     others: set[Var] = set()
-    for part in all_parts(func):
+    stack: list[Stmt] = [func.body]
+    while stack:
+        part = stack.pop()
+        stack += inner_statements(part)
         match part:
             case For(loop_var=var):
                 fits = part.kind == ForKind.SERIAL and _is_zero(part.min)
