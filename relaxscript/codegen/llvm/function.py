@@ -122,25 +122,23 @@ class ModuleText:
         """
         if sum(text.count("\n") for text in self.glue) < LONG:
             return None
-        used = [line for text in self.functions for line in _declarations(text, "".join(self.glue))]
-        glue = "\n".join([*used, *self.glue]) + "\n"
+        mentioned = {name for text in self.glue for name in _SYMBOL.findall(text)}
+        used: list[str] = []
         # A later declaration may be a function that calls what is declared before.
-        for name, text in reversed(self.sites.declarations.items()):
-            if f"@{name}" in glue:
-                glue = f"{text}\n{glue}"
+        for text in reversed(self.sites.declarations.values()):
+            declared, *others = _SYMBOL.findall(text)
+            if declared in mentioned:
+                used.append(text)
+                mentioned.update(others)
+        found = [_DEFINED.match(text) for text in self.functions]
+        called = [f"declare {one[1]} nounwind" for one in found if one and one[2] in mentioned]
+        glue = "\n".join([*reversed(used), *called, *self.glue]) + "\n"
         text = "\n".join([*self.sites.declarations.values(), *self.functions]) + "\n"
         return ModuleParts(text, glue)
 
 
+_SYMBOL = re.compile(r"@([\w.]+)")
 _DEFINED = re.compile(r"define (i32 @([\w.]+)\(.*\)) nounwind")
-
-
-def _declarations(text: str, glue: str) -> list[str]:
-    """The declaration of a function, if other code calls it."""
-    found = _DEFINED.match(text)
-    if found is None or f"@{found[2]}(" not in glue:
-        return []
-    return [f"declare {found[1]} nounwind"]
 
 
 def only_calls(func: tir.PrimFunc) -> bool:

@@ -87,3 +87,27 @@ def test_products_of_different_sizes_share_their_tile() -> None:
 
 def is_native(func: object) -> bool:
     return isinstance(func, PrimFunc) and is_scheduled(func)
+
+
+@T.prim_func
+def planes(a: T.Buffer((6, "m", "k"), "float32"), b: T.Buffer((6, "m", "k"), "float32")) -> None:
+    T.func_attr({"tir.noalias": True, "relaxscript.schedule": "by hand"})
+    m = T.int64()
+    k = T.int64()
+    for i in T.serial(T.int64(6)):
+        with T.block("plane"):
+            v = T.axis.opaque(T.int64(6), i)
+            T.block_attr({"relaxscript.shared": True})
+            for j in T.serial(m):
+                for c in T.serial(k):
+                    b[v, j, c] = a[v, j, c] + a[v, j, c]
+
+
+def test_a_shared_block_computes_before_its_own_loops_what_depends_on_sizes_only() -> None:
+    text = compile_prim_funcs({"planes": planes})["planes"].llvm_ir
+    assert len(functions_of(text)) == 1
+    (passed,) = re.findall(r"call void @relaxscript_shared0\((.*)\)", text)
+    names = [one.split()[1] for one in passed.split(", ")]
+    # Sizes and pointers as the function around it has them, and the axis: no product of sizes.
+    assert sorted(name for name in names if name[1] != "v") == ["%a0", "%a1", "%n0", "%n1"]
+    assert len(names) == 5
