@@ -136,3 +136,12 @@ def test_the_package_is_an_extension_of_ipython():
     from relaxscript.cli.magic import load_ipython_extension
 
     assert relaxscript.load_ipython_extension is load_ipython_extension
+
+
+def test_a_cell_without_a_definition_is_refused_at_its_first_line_of_code():
+    from relaxscript.cli.magic import check
+    from relaxscript.errors import DiagnosticError, Source
+
+    with pytest.raises(DiagnosticError, match="the cell has no module and no function") as caught:
+        check(Source("<cell>", "\nx = 1\n"), {}, None)
+    assert caught.value.diagnostics[0].span.line == 2

@@ -65,7 +65,7 @@ def test_what_has_no_dataflow_is_refused_with_what_can_be_drawn():
 
 
 @pytest.mark.parametrize("wrong", [0, -3, "all", 2.5])
-def test_max_nodes_is_a_number_from_1_on(wrong):
+def test_a_max_nodes_that_is_no_number_from_1_on_is_refused(wrong):
     assert "`max_nodes` is a number from 1 on, or None" in refusal(MODULE.graph, max_nodes=wrong)
 
 

@@ -47,6 +47,8 @@ def _reports(called: ast.expr) -> bool:
             return name in CONSTRUCTORS
         case ast.Attribute(value=ast.Name(id="self" | "cx"), attr=name):
             return name in METHODS or name in CONSTRUCTORS
+        case ast.Attribute(value=ast.Name(id="types")):
+            return False  # `lsprotocol.types.Diagnostic`: the form of a mistake that is known
         case ast.Attribute(attr=name):
             return name in CONSTRUCTORS
     return False

@@ -16,6 +16,7 @@ def check(self, x):
             "x", "is negative",
         )
     raise self.error(x, "RX0101", "no")
+    return types.Diagnostic("of a protocol")
 """
 
 
