@@ -1,8 +1,8 @@
 """LLVM itself: optimisation, machine code, linking. The only file that imports llvmlite.
 
-The engine is made when the first module is compiled: one LLJIT for the process, a target machine
-for this computer. Linked code lives as long as its `Code`. Compiling holds a lock, running does
-not.
+The engine is made when the first module is compiled: a target machine for this computer, an LLJIT
+for some dozens of codes. Linked code lives as long as its `Code`. Compiling holds a lock, running
+does not.
 
 What LLVM makes of a text is kept on disk (`runtime/object_cache.py`), by all that it depends on.
 
@@ -35,6 +35,9 @@ __all__ = [
 
 _lock = lock_across_forks()
 
+# An LLJIT keeps 10 KB of each library for as long as it lives, though the library's code is freed;
+# it costs as much time as two links. So some libraries have one together.
+LIBRARIES = 64
 
 # The level of code that is written with vectors: LLVM takes variables into registers, no more.
 AS_WRITTEN = -1
@@ -65,13 +68,19 @@ class LinkedObject(NamedTuple):
 
 
 class Code:
-    """Machine code: the addresses of its entries by their symbols, and what keeps it alive."""
+    """Machine code: the addresses of its entries by their symbols, and what keeps it alive.
 
-    __slots__ = ("__weakref__", "addresses", "linked", "tracker")
+    That is its library, and the LLJIT in which the library is.
+    """
 
-    def __init__(self, linked: LinkedObject, addresses: Mapping[str, int], tracker: Any) -> None:
+    __slots__ = ("__weakref__", "addresses", "jit", "linked", "tracker")
+
+    def __init__(
+        self, linked: LinkedObject, addresses: Mapping[str, int], jit: Any, tracker: Any
+    ) -> None:
         self.linked = linked
         self.addresses = addresses
+        self.jit = jit
         self.tracker = tracker
 
     @property
@@ -83,6 +92,7 @@ class Code:
         # Letting go of code is work of LLVM, too, in which no process may fork.
         with lock:
             self.tracker = None
+            self.jit = None
 
 
 class Engine:
@@ -98,7 +108,7 @@ class Engine:
         self.cpu = llvm.get_host_cpu_name()
         self.features = llvm.get_host_cpu_features().flatten()
         self.machines: dict[int, Any] = {}
-        self.jit = llvm.create_lljit_compiler(self.machine(2))
+        self.jit: Any = None
         self.numbers = itertools.count()
 
     def machine(self, level: int) -> Any:
@@ -192,6 +202,9 @@ class Engine:
 
         Raises `InternalError` for what is no object, and where a function is missing.
         """
+        number = next(self.numbers)
+        if number % LIBRARIES == 0:
+            self.jit = self.llvm.create_lljit_compiler(self.machine(2))
         library = self.llvm.JITLibraryBuilder()
         for part in _parts_of(image):
             library.add_object_img(part)
@@ -201,10 +214,11 @@ class Engine:
         for entry in wanted.entries:
             library.export_symbol(entry)
         try:
-            tracker = library.link(self.jit, f"relaxscript{next(self.numbers)}")
+            tracker = library.link(self.jit, f"relaxscript{number}")
         except RuntimeError as error:
             raise InternalError(f"the code of a PrimFunc cannot be linked ({error})") from error
-        return Code(wanted, {entry: tracker[entry] for entry in wanted.entries}, tracker)
+        addresses = {entry: tracker[entry] for entry in wanted.entries}
+        return Code(wanted, addresses, self.jit, tracker)
 
     def optimise(self, module: Any, machine: Any, level: int) -> None:
         """Run LLVM's own pipeline, or the one pass that takes variables into registers."""
