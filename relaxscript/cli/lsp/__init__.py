@@ -9,6 +9,7 @@ It needs pygls, the extra `lsp`. A file is read in data mode: to open it never r
     notebooks.py       cells, read as one text
     broken_text.py     what is read of a text that is no Python just now
     analysis.py        what is known of one text
+    kept.py            mistakes of the text before that a new one has as well
     lookup.py          what stands at a place
     words.py           what is said of it
     answers.py         on a broken text, what was known before

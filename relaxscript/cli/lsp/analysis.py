@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,9 +26,10 @@ from relaxscript.script.source.file_reader import Scopes
 from relaxscript.script.source.plain_names import EVERYTHING, namespace_names
 from relaxscript.script.source.source_tree import AnyDefinition, first_line
 
-from .broken_text import ReadText, read_text
+from .broken_text import ReadText, readings
+from .kept import Kept
 
-__all__ = ["Analysis", "ReadDefinition", "analyse", "holds_scripts"]
+__all__ = ["Analysis", "ReadDefinition", "analyse", "analyses", "holds_scripts"]
 
 LOG = logging.getLogger(__name__)
 
@@ -92,7 +93,10 @@ class ReadDefinition:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One text, and all that is known of it; `version` is that of the document."""
+    """One text, and all that is known of it; `version` is that of the document.
+
+    More is to come of one that is not whole.
+    """
 
     version: int
     read: ReadText
@@ -101,11 +105,23 @@ class Analysis:
     # What is right as far as can be seen, and only a run of the file can tell.
     remarks: tuple[Diagnostic, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)
+    is_whole: bool = True
 
     @property
     def source(self) -> Source:
         """The text."""
         return self.read.source
+
+    @property
+    def error(self) -> Diagnostic | None:
+        """The mistake of a text that is no Python."""
+        return self.read.error
+
+    def kept_for(self, read: ReadText) -> Kept:
+        """The part that this text has in common with a newer one."""
+        lines = tuple((each.first, each.last) for each in self.definitions)
+        broken = None if read.error is None else read.error.span
+        return Kept(self.source, read.source, lines, broken)
 
     def definition_at(self, line: int) -> ReadDefinition | None:
         """The innermost script that holds a line."""
@@ -118,15 +134,48 @@ def analyse(
     check: Callable[[], None] = lambda: None,
 ) -> Analysis:  # fmt: skip
     """Read a text; `before` is what is known of the last one. What `check` raises ends it."""
+    *_, whole = analyses(source, version, before, check)
+    return whole
+
+
+def analyses(
+    source: Source, version: int, before: Analysis | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Iterator[Analysis]:  # fmt: skip
+    """The result of `analyse`; of a text that is no Python an answer before that, not yet whole.
+
+    That is the mistake of such a text, and what is known of definitions that did not change.
+    """
     if not holds_scripts(source.text):
-        return Analysis(version, ReadText(source, ast.Module([], [])))
-    read = read_text(source)
-    check()
+        yield Analysis(version, ReadText(source, ast.Module([], [])))
+        return
+    for read, is_last in readings(source):
+        check()
+        if read.tree is not None:
+            yield read_scripts(read, version, before, check)
+        else:
+            yield replace(without_tree(read, version, before), is_whole=is_last)
+
+
+def without_tree(read: ReadText, version: int, before: Analysis | None) -> Analysis:
+    """All that can be said of a text that has no tree."""
     problems = [] if read.error is None else [read.error]
-    if read.tree is None:
-        names = namespace_names() if before is None else before.names
-        return Analysis(version, read, (), tuple(problems), names=names)
+    if before is None:
+        return Analysis(version, read, (), tuple(problems), names=namespace_names())
+    kept = before.kept_for(read)
+    problems += kept.diagnostics(each for each in before.diagnostics if each is not before.error)
+    remarks = tuple(kept.diagnostics(before.remarks))
+    return Analysis(version, read, (), tuple(in_order(problems)), remarks, before.names)
+
+
+def read_scripts(
+    read: ReadText, version: int, before: Analysis | None, check: Callable[[], None]
+) -> Analysis:
+    """Find and read the scripts of a text that has a tree."""
+    source = read.source
+    problems = [] if read.error is None else [read.error]
     finder = _Finder(read, () if before is None else before.definitions, check)
+    assert read.tree is not None
     with collector_paused():
         finder.file([(source, read.tree)])
     problems += finder.reporter.diagnostics if read.error is None else []

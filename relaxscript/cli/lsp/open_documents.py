@@ -1,7 +1,8 @@
 """Open documents and what is known of them: read again after a change, away from the loop.
 
 A text is read by the one worker thread; the loop goes on answering meanwhile. What is read of a
-text that has changed since is given up, and is never published.
+text that has changed since is given up, and is never published. Of a text that is no Python the
+mistake is published first, with what is known of the rest; then the rest is read.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from .analysis import Analysis, analyse
+from .analysis import Analysis, analyses
 from .broken_text import ReadText
 from .documents import Document
 
@@ -138,14 +139,12 @@ class OpenDocuments:
             if stop.is_set():
                 raise Superseded
 
-        def work() -> Analysis | None:
-            try:
-                return analyse(source, version, before, check)
-            except Superseded:
-                return None
-
+        answers = analyses(source, version, before, check)
         try:
-            found = await self.in_worker(work)
+            found = await self._answer(answers)
+            if found is not None and not found.is_whole and not stop.is_set():
+                self._publish(replace(session, latest=found))
+                found = await self._answer(answers)
         except Exception as error:
             LOG.exception("InternalError: %s: %s", document.filename, error)
             found = Analysis(version, ReadText(source, None))
@@ -155,7 +154,22 @@ class OpenDocuments:
         if found.read.tree is not None and found.read.error is None:
             session.good = found
         session.read.set()
+        self._publish(session)
+
+    async def _answer(self, answers: Iterator[Analysis]) -> Analysis | None:
+        """The next one, which the worker finds; None where the text has changed meanwhile."""
+
+        def work() -> Analysis | None:
+            try:
+                return next(answers, None)
+            except Superseded:
+                return None
+
+        return await self.in_worker(work)
+
+    def _publish(self, session: OpenDocument) -> None:
+        """Tell of what was read."""
         try:
             self.publish(session)
         except Exception as error:
-            LOG.exception("InternalError: %s: %s", document.filename, error)
+            LOG.exception("InternalError: %s: %s", session.document.filename, error)

@@ -94,6 +94,8 @@ class Handlers:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.documents = OpenDocuments(self.publish)
+        # The version and the mistakes that the editor has last been told of, for each document.
+        self.told: dict[str, tuple[int, list[types.Diagnostic]]] = {}
 
     def register(self) -> None:
         """Enter all of them into the server."""
@@ -138,9 +140,17 @@ class Handlers:
         for document in session.document.views():
             shown = [as_lsp(document, each, severity) for each, severity in found
                      if each.span is None or document.holds(each.span)]  # fmt: skip
+            if self.told.get(document.uri) == (document.version, shown):
+                continue
+            self.told[document.uri] = (document.version, shown)
             self.server.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(document.uri, shown, document.version)
             )
+
+    def publish_none(self, uri: str) -> None:
+        """Take back what the editor was told of a document."""
+        self.told.pop(uri, None)
+        self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     # ---- what it is told
 
@@ -159,6 +169,7 @@ class Handlers:
         item = params.text_document
         if item.language_id != "python" or item.uri.startswith(NOT_FILES):
             return
+        self.told.pop(item.uri, None)
         self.documents.open(self.document(item, item.uri))
 
     def document(self, item: types.TextDocumentItem, file: str) -> Document:
@@ -182,7 +193,7 @@ class Handlers:
         uri = params.text_document.uri
         if uri in self.documents.by_uri:
             self.documents.close(uri)
-            self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            self.publish_none(uri)
 
     @steady
     def notebook_opened(self, params: types.DidOpenNotebookDocumentParams) -> None:
@@ -225,18 +236,14 @@ class Handlers:
         new = [cell.document for cell in change.array.cells or ()]
         notebook.cells[start:end] = [known[uri] for uri in new if uri in known]
         for item in change.did_close or ():
-            self.server.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(item.uri, [])
-            )
+            self.publish_none(item.uri)
 
     @steady
     def notebook_closed(self, params: types.DidCloseNotebookDocumentParams) -> None:
         """Forget a notebook, and the mistakes in its cells."""
         self.documents.close(params.notebook_document.uri)
         for item in params.cell_text_documents:
-            self.server.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(item.uri, [])
-            )
+            self.publish_none(item.uri)
 
     # ---- what it is asked
 

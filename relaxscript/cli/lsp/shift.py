@@ -22,6 +22,14 @@ class Shift:
         """The line, from 1, that line `line` of the old text is now; None for a changed one."""
         return _moved(line, self.above, self.old - self.below, self.new - self.old)
 
+    def to_new_lines(self, first: int, last: int) -> tuple[int, int] | None:
+        """The lines that two of the old text are now; None where something changed between them."""
+        start, end = self.to_new(first), self.to_new(last)
+        changed = self.above < last and first <= self.old - self.below
+        if start is None or end is None or changed or end - start != last - first:
+            return None
+        return start, end
+
     def to_old(self, line: int) -> int | None:
         """The line that line `line` of the new text was; None for a changed one."""
         return _moved(line, self.above, self.new - self.below, self.old - self.new)

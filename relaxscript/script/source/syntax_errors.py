@@ -14,8 +14,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from relaxscript.errors import Diagnostic, Edit, Source, Span, did_you_mean, nearest
+from relaxscript.runtime.collector import collector_paused
 
-__all__ = ["syntax_error"]
+__all__ = ["Explained", "explain_syntax", "syntax_error"]
 
 # How many explanations are tried: each means to parse the source again.
 MOST_TRIES = 40
@@ -54,20 +55,35 @@ class _Line(NamedTuple):
     indent: str
 
 
+class Explained(NamedTuple):
+    """The mistake of a script that Python cannot read, and the tree once its slip is mended.
+
+    `tree` is None where no one slip explains all.
+    """
+
+    diagnostic: Diagnostic
+    tree: ast.Module | None = None
+
+
 def syntax_error(source: Source, error: SyntaxError) -> Diagnostic:
     """The mistake of a script that Python cannot read, with the slip that explains it."""
+    return explain_syntax(source, error).diagnostic
+
+
+def explain_syntax(source: Source, error: SyntaxError) -> Explained:
+    """The mistake of a script, and what Python reads once the slip is mended."""
     span = _place(source, error)
     said, _, more = (error.msg or "invalid syntax").partition(". ")
     help = more[:1].lower() + more[1:].rstrip("?") if more else None
     message = f"this is not Python: {said}"
     if "indent" in said and not "".join(source.lines[: span.line - 1]).strip():
         help = "take the indentation of the whole text away: `textwrap.dedent(text)`"
-        return Diagnostic("RX0113", message, span, help=help)
-    slip = _explanation(source, span, error.msg or "")
+        return Explained(Diagnostic("RX0113", message, span, help=help))
+    slip, tree = _explanation(source, span, error.msg or "")
     if slip is None:
-        return Diagnostic("RX0113", message, span, help=help)
+        return Explained(Diagnostic("RX0113", message, span, help=help))
     edit = Edit(source.between(slip.start, slip.end), slip.text)
-    return Diagnostic("RX0113", message, span, help=slip.help, fix=(edit,))
+    return Explained(Diagnostic("RX0113", message, span, help=slip.help, fix=(edit,)), tree)
 
 
 def _place(source: Source, error: SyntaxError) -> Span:
@@ -84,32 +100,34 @@ def _place(source: Source, error: SyntaxError) -> Span:
     return Span(source, line, column, end_line, end_column)
 
 
-def _explanation(source: Source, span: Span, said: str) -> _Slip | None:
-    """The first slip after whose correction Python reads the source, or gets beyond the line."""
+def _explanation(source: Source, span: Span, said: str) -> tuple[_Slip | None, ast.Module | None]:
+    """The first slip after whose correction Python reads the source, or gets beyond the line.
+
+    With the tree, where all is read.
+    """
     beyond: _Slip | None = None
     if span.line > len(source.lines):
-        return None
+        return None, None
     for slip in islice(_slips(source, span, said), MOST_TRIES):
         text = source.text[: slip.start] + slip.text + source.text[slip.end :]
-        stops = _stops_at(text, source.filename)
-        if stops is None:
-            return slip
-        if beyond is None and stops > span.line:
+        read = _read(text, source.filename)
+        if isinstance(read, ast.Module):
+            return slip, read
+        if beyond is None and read > span.line:
             beyond = slip
-    return beyond
+    return beyond, None
 
 
-def _stops_at(text: str, filename: str) -> int | None:
-    """The line in which Python gives a source up; None when it reads all of it."""
+def _read(text: str, filename: str) -> ast.Module | int:
+    """The tree of a source, or the line in which Python gives it up."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), collector_paused():
             warnings.simplefilter("ignore")
-            ast.parse(text, filename)
+            return ast.parse(text, filename)
     except SyntaxError as error:
         return error.lineno or 0
     except (ValueError, RecursionError, MemoryError):
         return 0
-    return None
 
 
 def _slips(source: Source, span: Span, said: str) -> Iterator[_Slip]:

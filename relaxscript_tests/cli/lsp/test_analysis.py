@@ -8,7 +8,7 @@ import pytest
 
 from relaxscript.cli import scripts_in_file
 from relaxscript.cli.autofix import look
-from relaxscript.cli.lsp.analysis import analyse, holds_scripts
+from relaxscript.cli.lsp.analysis import analyse, analyses, holds_scripts
 from relaxscript.errors import Source
 from relaxscript_tests.cli.lsp.texts import DIGITS, IMPORTS, analysed
 from relaxscript_tests.cli.programs import BAD
@@ -89,6 +89,26 @@ def test_of_a_broken_definition_only_the_broken_line_is_blamed():
 def test_other_definitions_of_a_broken_text_are_checked():
     text = TWO.replace("return x\n\n", "return (\n\n", 1).replace("(3,)", '("q+", 3)')
     assert [d.code for d in analysed(text).diagnostics] == ["RX0113", "RX0108"]
+
+
+def test_the_first_answer_on_a_broken_text_keeps_the_mistakes_of_what_did_not_change():
+    wrong = TWO.replace("return x", "return z")
+    before = analysed(wrong)
+    broken = wrong.replace("return z", "return (", 1).replace("N = 4", "N = 4\n\n")
+    first, whole = analyses(Source("model.py", broken), 2, before)
+    assert [(d.code, d.span.line) for d in before.diagnostics] == [("RX0101", 7), ("RX0101", 11)]
+    assert [(d.code, d.span.line) for d in first.diagnostics] == [("RX0113", 9), ("RX0101", 13)]
+    assert (first.is_whole, whole.is_whole) == (False, True)
+    assert first.diagnostics == whole.diagnostics
+
+
+def test_a_text_that_nothing_helps_keeps_what_was_known():
+    wrong = TWO.replace("return x", "return z")
+    broken = wrong + "x = (\n" * 30
+    [error] = analysed(broken).diagnostics
+    kept = analysed(broken, 2, analysed(wrong))
+    assert [d.code for d in kept.diagnostics] == ["RX0101", "RX0101", "RX0113"]
+    assert kept.diagnostics[-1] == error
 
 
 def test_an_error_of_ours_is_logged_and_costs_one_definition(monkeypatch, caplog):

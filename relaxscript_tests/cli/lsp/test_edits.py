@@ -67,7 +67,10 @@ def test_what_is_kept_of_the_text_before_changes_no_answer(rng):
             opened = document(text, version)
             before = analysed(text, version, before)
             fresh = analysed(text, version)
-            assert shown(opened, before) == shown(opened, fresh), text
+            if fresh.read.tree is None:  # what was known before is all there is
+                assert fresh.diagnostics[0] in before.diagnostics, text
+            else:
+                assert shown(opened, before) == shown(opened, fresh), text
             hints = [[(h.line, h.column, str(h.info)) for h in hints_in(each, 1, 10**6)]
                      for each in (before, fresh)]  # fmt: skip
             assert hints[0] == hints[1], text

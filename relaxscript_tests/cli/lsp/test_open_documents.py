@@ -78,7 +78,7 @@ def test_what_is_typed_at_once_is_read_once(published):
 
 def test_what_is_read_of_an_old_text_is_given_up(published, monkeypatch):
     began, go_on, ends = threading.Event(), threading.Event(), []
-    analyse = open_documents.analyse
+    analyses = open_documents.analyses
 
     def slow(source, version, before, check):
         if version == 1:
@@ -89,9 +89,9 @@ def test_what_is_read_of_an_old_text_is_given_up(published, monkeypatch):
             except open_documents.Superseded:
                 ends.append(version)
                 raise
-        return analyse(source, version, before, check)
+        yield from analyses(source, version, before, check)
 
-    monkeypatch.setattr(open_documents, "analyse", slow)
+    monkeypatch.setattr(open_documents, "analyses", slow)
 
     async def steps():
         text = document(BAD)
@@ -103,6 +103,17 @@ def test_what_is_read_of_an_old_text_is_given_up(published, monkeypatch):
 
     run(published, steps)
     assert (ends, published.seen) == ([1], [("file:///model.py", 2, [])])
+
+
+def test_what_breaks_a_text_is_told_before_the_rest_is_read(published):
+    text = document(BAD.replace("return", "return (", 1) + "\n" + BAD.partition("\n")[2])
+
+    async def steps():
+        published.documents.open(text)
+        await published.documents.newest(text.uri)
+
+    run(published, steps)
+    assert published.seen == [(text.uri, 1, ["RX0113"]), (text.uri, 1, ["RX0113", "RX0101"])]
 
 
 def test_the_last_text_that_was_python_is_kept(published):
@@ -120,14 +131,14 @@ def test_the_last_text_that_was_python_is_kept(published):
 def test_an_error_of_ours_is_logged_and_leaves_the_document_readable(
     published, monkeypatch, caplog
 ):
-    analyse = open_documents.analyse
+    analyses = open_documents.analyses
 
     def failing(source, version, before, check):
         if version == 1:
             raise KeyError("broken by the test")
-        return analyse(source, version, before, check)
+        yield from analyses(source, version, before, check)
 
-    monkeypatch.setattr(open_documents, "analyse", failing)
+    monkeypatch.setattr(open_documents, "analyses", failing)
 
     async def steps():
         text = document(BAD)
