@@ -167,7 +167,7 @@ class Handlers:
     def opened(self, params: types.DidOpenTextDocumentParams) -> None:
         """Read a document that was opened."""
         item = params.text_document
-        if item.language_id != "python" or item.uri.startswith(NOT_FILES):
+        if not is_python(item) or item.uri.startswith(NOT_FILES):
             return
         self.told.pop(item.uri, None)
         self.documents.open(self.document(item, item.uri))
@@ -176,7 +176,7 @@ class Handlers:
         """A document as it is opened; a cell is in a file of another name."""
         agreed = self.server.workspace.position_encoding or "utf-16"
         encoding: Any = getattr(agreed, "value", agreed)
-        text = item.text if item.language_id == "python" else ""
+        text = item.text if is_python(item) else ""
         return Document(item.uri, to_fs_path(file) or file, text, item.version, encoding)
 
     @steady
@@ -384,6 +384,11 @@ class Handlers:
         named = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
         plain: list[Any] = list(edits)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(named, plain)])
+
+
+def is_python(item: types.TextDocumentItem) -> bool:
+    """True for a document in Python; an editor that was told no languages names none."""
+    return item.language_id == "python" or (not item.language_id and item.uri.endswith(".py"))
 
 
 def in_a_kind(text: Any, kinds: Sequence[types.MarkupKind] | None) -> Any:

@@ -275,6 +275,10 @@ def test_what_is_no_script_is_left_alone(editor):
     assert not [m for m in editor.told if m.get("params", {}).get("uri") == note["uri"]]
 
 
+def test_a_file_whose_language_the_editor_does_not_name_goes_by_its_ending(editor):
+    assert len(editor.open("file:///unnamed.py", BAD, language="")) == 1
+
+
 def test_a_closed_document_has_no_mistakes(editor):
     uri = "file:///closed.py"
     assert editor.open(uri, BAD)
