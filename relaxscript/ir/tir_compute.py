@@ -19,7 +19,7 @@ from relaxscript.errors.user_frame import report_as
 
 from . import hooks
 from .node import Node, field, node
-from .prim import PrimExpr, PrimExprLike, Var, as_prim, as_scalar, cast
+from .prim import HANDLE, PrimExpr, PrimExprLike, Var, as_prim, as_scalar, cast
 from .tir import Buffer, IterVar, Range, Stmt
 
 __all__ = [
@@ -52,6 +52,11 @@ class CommReducer(Node):
             raise ValueError("a CommReducer has as many results and identities as pairs of values")
 
 
+def _dtype_of_one(source: tuple[PrimExpr, ...], value_index: int) -> DataType:
+    # An index that names none is refused by `_check`, which comes later.
+    return source[value_index].dtype if 0 <= value_index < len(source) else HANDLE
+
+
 @node
 class Reduce(PrimExpr):
     """The values of `source` combined over the `axis` where `condition` holds.
@@ -66,7 +71,7 @@ class Reduce(PrimExpr):
     value_index: int
     init: tuple[PrimExpr, ...] = field(convert=_exprs, default=())
     is_scope = True
-    __derived__ = {"dtype": lambda source, value_index: source[value_index].dtype}
+    __derived__ = {"dtype": _dtype_of_one}
 
     def _check(self) -> None:
         count = len(self.combiner.result)
