@@ -28,6 +28,9 @@ distributed_loops.py       loops around several statements as loops around each 
 ordered_loops.py           loops in the order of the result, then those that are added up.
 expanded_scalars.py        scalars of iterations as buffers, one element for each.
 renamed_results.py         results that are stored again, with a buffer for each step.
+conditional_inits.py       reductions that are begun where an index is zero, begun before.
+neutral_starts.py          reductions that begin with any values, which are added behind them.
+starts.py                  what reductions begin with, where loops have stored it.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

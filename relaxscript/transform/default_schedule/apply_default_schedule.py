@@ -12,10 +12,12 @@ from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
+from .conditional_inits import with_inits
 from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
 from .expanded_scalars import with_expanded_scalars
 from .nests import nests
+from .neutral_starts import with_neutral_starts
 from .ordered_loops import with_ordered_loops
 from .processor import Processor, this_processor
 from .product import product
@@ -31,8 +33,8 @@ Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
 
 # What brings functions into the form that rules know.
 _FIRST: tuple[Callable[[PrimFunc], PrimFunc], ...] = (
-    with_wide_indices, with_expanded_scalars, with_distributed_loops, with_ordered_loops,
-    with_renamed_results,
+    with_wide_indices, with_inits, with_expanded_scalars, with_distributed_loops,
+    with_ordered_loops, with_neutral_starts, with_renamed_results,
 )  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
@@ -55,8 +57,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
 
     Before rules see a function its loops become such of int64 (`wide_indices.py`). Each statement
     has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
-    A scalar becomes a buffer for that (`expanded_scalars.py`). Results that are stored again get
-    others before (`renamed_results.py`).
+    A scalar becomes a buffer for that (`expanded_scalars.py`). Reductions that begin under a
+    condition begin before it (`conditional_inits.py`). Each begins with a neutral value
+    (`neutral_starts.py`). Results that are stored again get others before (`renamed_results.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions

@@ -7,7 +7,7 @@ which stores one element an iteration.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import PrimExpr, Var
@@ -20,7 +20,7 @@ from relaxscript.transform.schedule.accesses import EFFECTS, accesses_in
 from .loop_nests import Loop, loops_around, parts_of, with_parts
 from .loop_writing import in_loops
 
-__all__ = ["with_distributed_loops"]
+__all__ = ["element_accesses", "in_own_loops", "with_distributed_loops"]
 
 
 def with_distributed_loops(func: PrimFunc) -> PrimFunc:
@@ -67,11 +67,11 @@ def _distributed(func: PrimFunc, part: Stmt) -> list[Stmt] | None:
         distributed = _distributed(func, inner)
         if distributed is None:
             return None
-        made += [_in_own_loops(loops, each) for each in distributed]
+        made += [in_own_loops(loops, each) for each in distributed]
     return made
 
 
-def _in_own_loops(loops: Sequence[Loop], body: Stmt) -> Stmt:
+def in_own_loops(loops: Sequence[Loop], body: Stmt) -> Stmt:
     """A statement in loops like others, over variables of their own."""
     own = [Loop(Var.make(loop.var.name, loop.var.dtype), loop.extent) for loop in loops]
     names: dict[Any, Node] = {old.var: new.var for old, new in zip(loops, own)}
@@ -80,21 +80,35 @@ def _in_own_loops(loops: Sequence[Loop], body: Stmt) -> Stmt:
 
 def _are_independent(func: PrimFunc, part: Stmt, variables: Sequence[Var]) -> bool:
     """True if no iteration of the outer loops uses what another one writes."""
-    found = accesses_in(part)
-    inner = {loop.loop_var for access in found for loop in access.loops}
-    accesses: list[ElementAccess] = []
-    for access in found:
-        indices = _known(access.indices)
-        if access.buffer is EFFECTS or indices is None:
-            return False
-        accesses.append(ElementAccess(access.buffer, indices, access.is_write))
+    found = element_accesses(part)
+    if found is None:
+        return False
     memories = Memories(func, part)
     outer: set[Var] = set()
     for var in variables:
         outer.add(var)
-        if not memories.are_independent(accesses, var, inner - outer):
+        if not memories.are_independent(found.accesses, var, found.variables - outer):
             return False
     return True
+
+
+class ElementAccesses(NamedTuple):
+    """The elements that a statement reads and writes, and the variables of the loops in it."""
+
+    accesses: list[ElementAccess]
+    variables: set[Var]
+
+
+def element_accesses(part: Stmt) -> ElementAccesses | None:
+    """The elements that a statement reads and writes; None where it is not known which."""
+    found = accesses_in(part)
+    accesses: list[ElementAccess] = []
+    for access in found:
+        indices = _known(access.indices)
+        if access.buffer is EFFECTS or indices is None:
+            return None
+        accesses.append(ElementAccess(access.buffer, indices, access.is_write))
+    return ElementAccesses(accesses, {loop.loop_var for access in found for loop in access.loops})
 
 
 def _known(indices: tuple[PrimExpr | None, ...] | None) -> tuple[PrimExpr, ...] | None:

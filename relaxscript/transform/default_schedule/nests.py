@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from relaxscript.arith import YES, prove_equal
 from relaxscript.ir import prim
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
 from relaxscript.ir.tir import Buffer, BufferStore, PrimFunc, Stmt
@@ -30,6 +29,7 @@ from .reduction_loops import has_step_one, reduction_loops
 from .row_nests import PlainNest, plain_nest
 from .rows_elsewhere import rows_elsewhere
 from .split_at_conditions import divides, split_at_conditions
+from .starts import clears, is_of_each_result
 from .transposed_blocks import transposed_blocks
 
 __all__ = ["nests"]
@@ -109,41 +109,16 @@ def _with_starts(steps: list[_Step]) -> list[_Step] | None:
     """The steps with the first values of reductions, which may be stored by steps before them."""
     made: list[_Step] = []
     for step in steps:
-        if step.plain.reduction is not None and not _is_of_each_result(step.plain):
+        if step.plain.reduction is not None and not is_of_each_result(step.plain):
             return None
         if step.plain.reduction is None or step.start is not None:
             made.append(step)
             continue
         before = made.pop() if made else None
-        if before is None or not _clears(before.plain, step.plain):
+        if before is None or not clears(before.plain, step.plain):
             return None
         made.append(step._replace(start=before.plain.value))
     return made
-
-
-def _is_of_each_result(plain: PlainNest) -> bool:
-    """True if the indices of a store are the loops around it, each once, or numbers."""
-    indices = [index for index in plain.store.indices if not isinstance(index, IntImm)]
-    variables = {loop.var for loop in plain.outer}
-    return len(indices) == len(variables) and {*indices} == variables
-
-
-def _clears(before: PlainNest, plain: PlainNest) -> bool:
-    """True if a nest gives each element that a reduction adds to its first value."""
-    if before.reduction is not None or not isinstance(before.value, prim.Immediate):
-        return False
-    if before.store.buffer is not plain.store.buffer or len(before.outer) != len(plain.outer):
-        return False
-    same = {a.var: b.var for a, b in zip(before.outer, plain.outer)}
-    indices = [same.get(i) if isinstance(i, Var) else i for i in before.store.indices]
-    pairs = zip(indices, plain.store.indices, strict=True)
-    alike = all(a is b or _are_one_number(a, b) for a, b in pairs)
-    extents = zip(before.outer, plain.outer)
-    return alike and all(prove_equal(a.extent, b.extent) is YES for a, b in extents)
-
-
-def _are_one_number(a: PrimExpr | None, b: PrimExpr) -> bool:
-    return isinstance(a, IntImm) and isinstance(b, IntImm) and a.value == b.value
 
 
 def _are_in_order(steps: list[_Step], own: set[Var]) -> bool:

@@ -29,6 +29,7 @@ from relaxscript.ir.tir import (
     IfThenElse,
     IterVar,
     PrimFunc,
+    Range,
     Stmt,
 )
 from relaxscript.ir.walk import walk
@@ -194,7 +195,7 @@ def _matched(stmt: Stmt, cleared: Buffer | None) -> _Contraction | None:
 
     Its block begins with zero, or what it adds to is cleared before.
     """
-    block = _block_of(stmt)
+    block = _block_of(stmt) or _block_of_loops(stmt)
     if block is None or len(block.iter_vars) < 3:
         return None
     *spatial, last = block.iter_vars
@@ -272,6 +273,24 @@ def _block_of(stmt: Stmt) -> Block | None:
     rows = zip(loops, stmt.iter_values, block.iter_vars, strict=True)
     fits = all(value is loop.loop_var and _is_domain(loop, axis) for loop, value, axis in rows)
     return block if fits else None
+
+
+def _block_of_loops(stmt: Stmt) -> Block | None:
+    """The block that a store in loops is: those by which it is indexed are not reduced."""
+    nest = nest_of(stmt)
+    if nest is None:
+        return None
+    used = {node for index in nest.store.indices for node in walk(index)}
+    axes = [
+        IterVar(
+            Range(const(0, loop.var.dtype), loop.extent), loop.var,
+            "spatial" if loop.var in used else "reduce",
+        )
+        for loop in nest.loops
+    ]  # fmt: skip
+    if any(axis.var.dtype is not INT64 for axis in axes):
+        return None
+    return Block(tuple(axes), (), (), nest.store.buffer.name, nest.store)
 
 
 def _is_domain(loop: For, axis: IterVar) -> bool:

@@ -21,6 +21,7 @@ __all__ = [
     "Reduction",
     "RowFunction",
     "RowNest",
+    "begins_once",
     "is_neutral",
     "plain_nest",
     "row_function",
@@ -186,17 +187,19 @@ def _plain_block(loops: list[Loop], stmt: BlockRealize) -> PlainNest | None:
     body, init = block.body, block.init
     if not isinstance(body, BufferStore):
         return None
-    if init is not None and not _begins_once(block, init, body):
-        return None
     start = init.value if isinstance(init, BufferStore) else None
+    if init is not None and not (
+        isinstance(start, prim.Immediate) and begins_once(block, init, body)
+    ):
+        return None
     return _plain_nest([axes[loop.var] for loop in loops], values, body, start)
 
 
-def _begins_once(block: Block, init: Stmt, body: BufferStore) -> bool:
-    """True if the element that a block stores gets its first value once, as a literal."""
+def begins_once(block: Block, init: Stmt, body: Stmt) -> bool:
+    """True if the element that a block stores gets its first value once."""
     if not isinstance(init, BufferStore) or init.predicate is not None:
         return False
-    if init.buffer is not body.buffer or not isinstance(init.value, prim.Immediate):
+    if not isinstance(body, BufferStore) or init.buffer is not body.buffer:
         return False
     spatial = {node for index in body.indices for node in walk(index)}
     for axis in block.iter_vars:

@@ -71,7 +71,7 @@ for i, k in T.grid(6, 40):
 
 def test_sums_and_products_by_plain_loops_are_arranged():
     assert_arranged(function(A_AND_S, SUM), "rows")
-    assert_arranged(function(MATRICES, PRODUCT), "nests")
+    assert_arranged(function(MATRICES, PRODUCT), "product")
 
 
 def test_blocks_in_the_same_loops_are_arranged():

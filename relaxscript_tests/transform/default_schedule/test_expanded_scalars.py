@@ -69,7 +69,7 @@ for i in range(6):
 
 def test_sums_that_are_kept_in_a_scalar_are_arranged():
     head = ", ".join(f'{name}: T.Buffer((24, 24), "float32")' for name in "ABC")
-    assert_arranged(function(head, PRODUCT), "nests")
+    assert_arranged(function(head, PRODUCT), "product")
     assert_arranged(function(HEAD, SOFTMAX), "rows")
 
 

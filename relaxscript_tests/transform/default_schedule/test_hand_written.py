@@ -38,11 +38,35 @@ def statements(rng: random.Random, stored: list[str]) -> list[str]:
     elif kind == 2 and place in stored:
         lines = [f"{place} = {place} * T.float32(2) + {value}"]
     else:
-        added = rng.choice(_ADDED)
-        total = rng.choice((f"{place} + {added}", f"{added} + {place}"))
-        lines = [f"{place} = T.float32(0)", f"for k in range({M}):", f"    {place} = {total}"]
+        lines = reduction(rng, place, value)
     stored.append(place)
     return lines
+
+
+def reduction(rng: random.Random, place: str, value: str) -> list[str]:
+    """A sum or a maximum that begins before its loop or in it, with zero or with a value."""
+    added, start = rng.choice(_ADDED), rng.choice(("T.float32(0)", "T.float32(0)", value))
+    kind = rng.choice(("{} + {}", "{} + {}", "T.max({}, {})"))
+    operands = rng.choice(((place, added), (added, place)))
+    loop, total = f"for k in range({M}):", kind.format(*operands)
+    if rng.random() < 0.5:
+        return [
+            *([] if rng.random() < 0.1 else [f"{place} = {start}"]),
+            loop,
+            f"    {place} = {total}",
+        ]
+    first = rng.choice(("k == 0", "k < 1", "0 == k", "k <= 0", "k == 1", "j == 0 and k == 0"))
+    how = rng.randrange(3)
+    if how == 0:
+        return [loop, f"    if {first}:", f"        {place} = {start}", f"    {place} = {total}"]
+    if how == 1:
+        begun = rng.choice((added.replace("k", "0"), start))
+        lines = [f"    if {first}:", f"        {place} = {begun}"]
+        return [loop, *lines, "    else:", f"        {place} = {total}"]
+    old = rng.choice((
+        f"T.if_then_else({first}, {start}, {place})", f"T.if_then_else(k > 0, {place}, {start})",
+    ))  # fmt: skip
+    return [loop, f"    {place} = {total.replace(place, old, 1) if place not in added else total}"]
 
 
 def hand_written(seed: int) -> PrimFunc:
