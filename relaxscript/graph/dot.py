@@ -6,7 +6,7 @@ from relaxscript.errors.styles import visible
 
 from .layout import value_label
 from .looks import LIGHT
-from .picture import Cluster, DrawnEdge, DrawnNode, NodeKind, Picture
+from .picture import STEPS, Cluster, DrawnEdge, DrawnNode, NodeKind, Picture
 
 __all__ = ["dot"]
 
@@ -40,9 +40,13 @@ def _members(picture: Picture, cluster: Cluster, indent: str) -> list[str]:
     lines: list[str] = []
     for key in cluster.members:
         item = picture.items[key]
+        if picture.is_beside(key):
+            continue
         if isinstance(item, DrawnNode):
             lines.append(f"{indent}{_node(item)}")
             continue
+        if cluster.kind not in STEPS:
+            lines += [f"{indent}{_node(node)}" for node in _beside(picture, item)]
         style = "dashed" if item.kind == "dataflow" else "rounded"
         lines += [
             f"{indent}subgraph cluster_{key} {{",
@@ -51,6 +55,20 @@ def _members(picture: Picture, cluster: Cluster, indent: str) -> list[str]:
             f"{indent}}}",
         ]
     return lines
+
+
+def _beside(picture: Picture, frame: Cluster) -> list[DrawnNode]:
+    """The parameters that stand beside a frame of steps, or beside one in it."""
+    found: list[DrawnNode] = []
+    frames = [frame] if frame.kind in STEPS else []
+    while frames:
+        for key in frames.pop().members:
+            item = picture.items[key]
+            if picture.is_beside(key):
+                found.append(picture.node(key))
+            elif isinstance(item, Cluster) and item.kind in STEPS:
+                frames.append(item)
+    return found
 
 
 def _node(node: DrawnNode) -> str:
@@ -83,5 +101,6 @@ def _node_in(picture: Picture, key: int, which: int) -> int:
     """A node, or the first or last one in a cluster."""
     item = picture.items[key]
     while isinstance(item, Cluster):
-        item = picture.items[item.members[which]]
+        inside = [member for member in item.members if not picture.is_beside(member)]
+        item = picture.items[inside[which]]
     return item.key

@@ -23,7 +23,8 @@ class Vertex:
     """Something on a rank: an item, a bend, a reference, or a port on an edge of the frame.
 
     It reaches from `x - left` to `x + right`, and `height` down from `y`. `value` is the key of the
-    item whose value goes through it, for an item its own key. A leaf computes nothing.
+    item whose value goes through it, for an item its own key. A leaf computes nothing. What is
+    beside the frame has a rank, and no place among the others on it.
     """
 
     kind: Literal["item", "bend", "reference", "entry", "exit"]
@@ -32,6 +33,7 @@ class Vertex:
     right: float = 0.0
     height: float = 0.0
     is_leaf: bool = False
+    is_beside: bool = False
     rank: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -70,14 +72,20 @@ class Layers:
         self.known[vertex.kind, vertex.value] = len(self.vertices) - 1
         return len(self.vertices) - 1
 
-    def ranks(self) -> list[list[int]]:
+    def ranks(self, *, with_beside: bool = False) -> list[list[int]]:
         """The vertices of each rank, what is light behind the others."""
         found: list[list[int]] = [[] for _ in range(1 + max(v.rank for v in self.vertices))]
         for index, vertex in enumerate(self.vertices):
-            found[vertex.rank].append(index)
+            if with_beside or not vertex.is_beside:
+                found[vertex.rank].append(index)
         for rank in found:
             rank.sort(key=lambda index: self.vertices[index].is_leaf)
         return found
+
+    @property
+    def inner_wires(self) -> list[Wire]:
+        """The wires without those that come from beside the frame."""
+        return [wire for wire in self.wires if not self.vertices[wire.source].is_beside]
 
 
 def layered(layers: Layers) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from .beside import Beside, moved, put_beside
 from .layers import Layers, Vertex, Wire, layered
-from .picture import Cluster, DrawnEdge, DrawnNode, Item, Picture
+from .picture import STEPS, Cluster, DrawnEdge, DrawnNode, Item, Picture
 from .placing import assign_x, order_ranks
 from .wording import columns, fit
 
@@ -39,12 +40,16 @@ class Box:
 
 @dataclass
 class Path:
-    """A piece of the way of a value, from above to below; an arrow where it ends at `last`."""
+    """A piece of the way of a value, from above to below; an arrow where it ends at `last`.
+
+    One `from_beside` begins at a box that stands beside a frame.
+    """
 
     value: int
     points: list[tuple[float, float]]
     control: bool = False
     last: int | None = None
+    from_beside: bool = False
 
 
 @dataclass
@@ -59,7 +64,10 @@ class PictureLayout:
 
 @dataclass
 class _Frame:
-    """The inside of a cluster, from its upper left corner, and where its ports are."""
+    """The inside of a cluster, from its upper left corner, and where its ports are.
+
+    What is `beside` it makes it reach further than its frame, which is drawn as wide as `width`.
+    """
 
     width: float
     height: float
@@ -68,6 +76,8 @@ class _Frame:
     inner: list[tuple[int, float, float]]
     entries: dict[int, float]
     exits: dict[int, float]
+    beside: list[Beside] = field(default_factory=list)
+    reach: float = 0.0
 
 
 # Libraries were measured on graphs of 100, 1,000 and 5,000 nodes, with 1.35 times as many edges:
@@ -91,9 +101,16 @@ def lay_out(picture: Picture) -> PictureLayout:
     root = frames[picture.root]
     found = PictureLayout(root.width, root.height)
     stack = [(picture.root, 0.0, 0.0)]
+    beside: dict[int, float] = {}
     while stack:
         key, x, y = stack.pop()
         frame = frames[key]
+        if not plan.is_in_steps(key):
+            for each in frame.beside:
+                width, _ = node_size(picture.node(each.key))
+                beside[each.key] = x + each.x
+                left = beside[each.key] - width / 2
+                found.boxes.append(Box(each.key, left, y + each.y, width, each.height))
         found.boxes.append(Box(key, x, y, frame.width, frame.height))
         for box in frame.boxes:
             found.boxes.append(
@@ -101,7 +118,9 @@ def lay_out(picture: Picture) -> PictureLayout:
             )
         for path in frame.paths:
             points = [(x + px, y + py) for px, py in path.points]
-            found.paths.append(Path(path.value, points, path.control, path.last))
+            if path.from_beside:
+                points[:2] = [(beside[path.value], py) for _, py in points[:2]]
+            found.paths.append(replace(path, points=points))
         stack += [(inner, x + dx, y + dy) for inner, dx, dy in reversed(frame.inner)]
     return found
 
@@ -145,12 +164,19 @@ class _Plan:
     light: frozenset[int]
     frames: dict[int, _Frame] = field(default_factory=dict)
 
+    def is_in_steps(self, key: int) -> bool:
+        """True for a frame of steps right inside of another one."""
+        cluster = self.picture.items[key]
+        if not isinstance(cluster, Cluster) or cluster.kind not in STEPS or cluster.cluster is None:
+            return False
+        return self.picture.cluster(cluster.cluster).kind in STEPS
+
 
 def _frame(plan: _Plan, cluster: Cluster) -> _Frame:
     layers, picture = _layers(plan, cluster), plan.picture
     if not layers.vertices:
         width = 2 * PAD + max(60.0, WIDE * columns(cluster.title))
-        return _Frame(width, TITLE + PAD, [], [], [], {}, {})
+        return _Frame(width, TITLE + PAD, [], [], [], {}, {}, reach=width)
     layered(layers)
     for vertex in layers.vertices:
         if vertex.kind == "reference":
@@ -158,8 +184,29 @@ def _frame(plan: _Plan, cluster: Cluster) -> _Frame:
     ranks = order_ranks(layers)
     _attach(layers, ranks, picture)
     assign_x(layers, ranks)
+    ranks = layers.ranks(with_beside=True)
     width, height = _assign_y(layers, ranks, cluster)
-    return _finished(layers, ranks, plan, width, height)
+    beside = _beside(layers, plan, width)
+    reach = put_beside(beside, width)
+    for each in beside:
+        if ("item", each.key) in layers.known:
+            layers.vertices[layers.known["item", each.key]].x = each.x
+    frame = _finished(layers, ranks, plan, width, height)
+    frame.beside, frame.reach = beside, reach
+    return frame
+
+
+def _beside(layers: Layers, plan: _Plan, width: float) -> list[Beside]:
+    """The boxes that stand beside a frame: its own, and those of frames of steps in it."""
+    found: list[Beside] = []
+    for vertex in layers.vertices:
+        if vertex.is_beside:
+            size = (vertex.left, vertex.right, vertex.height)
+            found.append(Beside(vertex.value, width, vertex.y, *size))
+        elif vertex.kind == "item" and plan.is_in_steps(vertex.value):
+            inner = plan.frames[vertex.value].beside
+            found += moved(inner, vertex.x - vertex.left, vertex.y)
+    return found
 
 
 def _layers(plan: _Plan, cluster: Cluster) -> Layers:
@@ -168,11 +215,13 @@ def _layers(plan: _Plan, cluster: Cluster) -> Layers:
     for key in cluster.members:
         item = plan.picture.items[key]
         vertex = Vertex("item", key, is_leaf=key in plan.light)
+        vertex.is_beside = plan.picture.is_beside(key)
         if isinstance(item, DrawnNode):
             _measure(vertex, item)
         else:
             frame = frames[key]
-            vertex.left = vertex.right = frame.width / 2
+            wide = frame.width if plan.is_in_steps(key) else frame.reach
+            vertex.left, vertex.right = frame.width / 2, wide - frame.width / 2
             vertex.height = frame.height
         layers.add(vertex)
     for (source, target, value), edge in plan.wires[cluster.key].items():
@@ -234,7 +283,7 @@ def _attach(layers: Layers, ranks: list[list[int]], picture: Picture) -> None:
         if wire.last is not None and isinstance(picture.items[wire.last], DrawnNode):
             into[wire.target].append(wire)
     for target, wires in into.items():
-        wires.sort(key=lambda wire: (order[wire.source], wire.place))
+        wires.sort(key=lambda wire: (order.get(wire.source, len(order)), wire.place))
         main = next((i for i, wire in enumerate(wires) if wire.main), len(wires) // 2)
         room = max(layers.vertices[target].left - 8, 4.0)
         step = min(14.0, room / max(main, len(wires) - 1 - main, 1))
@@ -246,7 +295,7 @@ def _assign_y(layers: Layers, ranks: list[list[int]], cluster: Cluster) -> tuple
     """Give each vertex its y, and move all so that the frame begins at (0, 0); its size."""
     vertices = layers.vertices
     widest: dict[int, float] = defaultdict(float)
-    for wire in layers.wires:
+    for wire in layers.inner_wires:
         source, target = vertices[wire.source], vertices[wire.target]
         run = abs(source.x + wire.start - target.x - wire.end)
         widest[source.rank] = max(widest[source.rank], run)
@@ -263,8 +312,8 @@ def _assign_y(layers: Layers, ranks: list[list[int]], cluster: Cluster) -> tuple
         y += height
         if index + 1 < len(ranks):
             y += TITLE + 16 if ports else RANK_GAP + LABEL + min(50.0, widest[index] * 0.04)
-    left = min(v.x - v.left for v in vertices) - PAD
-    right = max(v.x + v.right for v in vertices) + PAD
+    left = min(v.x - v.left for v in vertices if not v.is_beside) - PAD
+    right = max(v.x + v.right for v in vertices if not v.is_beside) + PAD
     short = 2 * PAD + WIDE * columns(cluster.title) - (right - left)
     if short > 0:
         left, right = left - short / 2, right + short / 2
@@ -293,7 +342,7 @@ def _finished(
                 frame.exits[vertex.value] = vertex.x - width / 2
             elif vertex.kind == "item" and vertex.value in plan.frames:
                 frame.inner.append((vertex.value, vertex.x - vertex.left, vertex.y))
-            elif vertex.kind != "bend":
+            elif vertex.kind != "bend" and not vertex.is_beside:
                 item = plan.picture.items[vertex.value]
                 own = node_size(item)[0] if isinstance(item, DrawnNode) else 2 * vertex.left
                 wide = own if vertex.kind == "item" else 2 * vertex.left
@@ -312,4 +361,4 @@ def _path(wire: Wire, vertices: list[Vertex], edges: list[tuple[float, float]]) 
     upper, lower = edges[source.rank][1], edges[target.rank][0]
     top = source.y if source.kind == "bend" else source.y + source.height
     points = [(x, top), (x, upper), (end, lower), (end, target.y)]
-    return Path(wire.value, points, wire.control, wire.last)
+    return Path(wire.value, points, wire.control, wire.last, source.is_beside)

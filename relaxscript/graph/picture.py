@@ -33,6 +33,9 @@ ClusterKind = Literal["function", "dataflow", "branch", "local function", "repea
 # What computes nothing: it stands beside what uses it.
 LEAVES: frozenset[NodeKind] = frozenset({"parameter", "constant", "free", "reference"})
 
+# Frames that hold steps of a function, which has parameters; these stand outside of them.
+STEPS: frozenset[ClusterKind] = frozenset({"dataflow", "repeated"})
+
 
 @dataclass
 class DrawnNode:
@@ -184,6 +187,13 @@ class Picture:
         """True for a node that computes nothing."""
         item = self.items[key]
         return isinstance(item, DrawnNode) and item.is_leaf
+
+    def is_beside(self, key: int) -> bool:
+        """True for a parameter that stands beside the frame in which alone it is used."""
+        item = self.items[key]
+        if not isinstance(item, DrawnNode) or item.kind != "parameter":
+            return False
+        return self.cluster(item.cluster).kind in STEPS
 
     def users(self) -> dict[int, list[int]]:
         """The targets of the edges that leave an item."""

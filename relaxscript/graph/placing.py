@@ -37,7 +37,7 @@ def order_ranks(layers: Layers) -> list[list[int]]:
     above: Neighbours = [[] for _ in layers.vertices]
     below: Neighbours = [[] for _ in layers.vertices]
     most = 1 + max((wire.place for wire in layers.wires), default=0)
-    for wire in layers.wires:
+    for wire in layers.inner_wires:
         shift = 0.5 * (wire.place / most - 0.5)  # operands stand in their order
         above[wire.target].append((wire.source, 0.0, 1.0))
         below[wire.source].append((wire.target, shift, 1.0))
@@ -71,7 +71,7 @@ def _middle(around: list[tuple[int, float, float]], position: list[float], own: 
 def _crossings(layers: Layers, ranks: Sequence[Sequence[int]], position: list[float]) -> int:
     """The number of pairs of wires that cross."""
     by_rank: list[list[tuple[float, float]]] = [[] for _ in ranks]
-    for wire in layers.wires:
+    for wire in layers.inner_wires:
         rank = layers.vertices[wire.source].rank
         by_rank[rank].append((position[wire.source], position[wire.target]))
     return sum(_inversions([end for _, end in sorted(wires)]) for wires in by_rank)
@@ -122,7 +122,7 @@ def _pulls(layers: Layers) -> tuple[Neighbours, Neighbours]:
     above: Neighbours = [[] for _ in layers.vertices]
     below: Neighbours = [[] for _ in layers.vertices]
     light = {v.value for v in layers.vertices if v.is_leaf}
-    for wire in layers.wires:
+    for wire in layers.inner_wires:
         source, target = layers.vertices[wire.source], layers.vertices[wire.target]
         shift = wire.start - wire.end
         if target.kind == "bend":

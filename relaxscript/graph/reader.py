@@ -260,10 +260,16 @@ def _flat(operands: Sequence[Expr]) -> list[Expr]:
 def _place_leaves(picture: Picture) -> None:
     """Move each parameter and constant into the dataflow block in which alone it is used.
 
-    So it stands beside what uses it. It never moves into a branch or a local function, which it
-    is outside of.
+    So a constant stands beside what uses it, and a parameter beside the frame. Those that the first
+    step uses stand above it. None moves into a branch or a local function, which it is outside of.
     """
     users = picture.users()
+
+    def begins(cluster: int) -> int | None:
+        """The first step of a cluster."""
+        members = picture.cluster(cluster).members
+        return next((key for key in members if not picture.is_leaf(key)), None)
+
     for node in picture.nodes():
         if not node.is_leaf or node.key not in users:
             continue
@@ -277,5 +283,7 @@ def _place_leaves(picture: Picture) -> None:
             if picture.cluster(cluster).kind != "dataflow":
                 break
             home = cluster
+        if node.kind == "parameter" and begins(home) in users[node.key]:
+            continue
         if home != node.cluster:
             picture.move(node.key, home)

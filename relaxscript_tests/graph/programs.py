@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from relaxscript.graph.layout import lay_out
-from relaxscript.graph.picture import Picture
+from relaxscript.graph.layout import Box, lay_out
+from relaxscript.graph.picture import STEPS, Picture
 from relaxscript.ir import IRModule
 from relaxscript.ir.relax import Function, Var
 from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.script import from_source
 
-__all__ = ["HOSTILE", "assert_sound", "chain", "module", "named"]
+__all__ = ["HOSTILE", "assert_sound", "chain", "module", "named", "overlap"]
 
 HEADER = "from relaxscript.script import ir as I, relax as R, tir as T\n"
 
@@ -64,3 +64,18 @@ def assert_sound(picture: Picture) -> None:
     for edge in picture.edges:
         source, target = boxes[edge.source], boxes[edge.target]
         assert source.y + source.height <= target.y
+    frames = [boxes[cluster.key] for cluster in picture.clusters() if cluster.kind in STEPS]
+    parameters = [boxes[node.key] for node in picture.nodes() if node.kind == "parameter"]
+    assert not any(overlap(box, frame) for box in parameters for frame in frames)
+    nodes = [boxes[node.key] for node in picture.nodes()]
+    assert not any(overlap(a, b) for i, a in enumerate(nodes) for b in nodes[:i])
+
+
+def overlap(a: Box, b: Box) -> bool:
+    """True if two boxes have a point in common that is inside of both."""
+    return (
+        a.x < b.x + b.width
+        and b.x < a.x + a.width
+        and a.y < b.y + b.height
+        and b.y < a.y + a.height
+    )

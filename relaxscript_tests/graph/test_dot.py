@@ -55,3 +55,12 @@ def test_clusters_are_subgraphs_and_edges_carry_shapes():
 
 def test_the_same_function_has_the_same_text():
     assert MODULE.graph().to_dot() == MODULE.graph().to_dot()
+
+
+def test_parameters_are_in_no_subgraph():
+    head = 'def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):'
+    body = "            y = R.exp(x)\n            z = R.where(c, y, y)\n            R.output(z)\n"
+    mod = module(f"    @R.function\n    {head}\n        with R.dataflow():\n{body}        return z")
+    before, _, _ = mod.graph().to_dot().partition("subgraph")
+    assert 'label="x"' in before
+    assert 'label="c"' in before

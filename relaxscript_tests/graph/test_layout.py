@@ -9,7 +9,7 @@ import pytest
 from relaxscript.graph.layout import lay_out
 from relaxscript.graph.picture import Cluster
 from relaxscript.graph.reader import read_function
-from relaxscript_tests.graph.programs import chain, module
+from relaxscript_tests.graph.programs import chain, module, overlap
 
 BRANCHES = module(
     '    @R.function\n    def main(x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")):\n'
@@ -44,17 +44,42 @@ def contains(outer, inner):
     )
 
 
-def overlap(a, b):
-    return (
-        a.x < b.x + b.width
-        and b.x < a.x + a.width
-        and a.y < b.y + b.height
-        and b.y < a.y + a.height
-    )
-
-
 def test_every_item_has_one_box(picture, layout):
     assert sorted(box.key for box in layout.boxes) == sorted(picture.items)
+
+
+PARAMETERS = module(
+    '    @R.function\n    def main(x: R.Tensor((3, 4), "float32"), a: R.Tensor((4,), "float32"), '
+    'b: R.Tensor((4,), "float32"), c: R.Tensor((4,), "float32")):\n'
+    "        with R.dataflow():\n            p = R.add(x, a)\n            q = R.nn.relu(p)\n"
+    "            r = R.where(R.less(q, b), q, c)\n            R.output(r)\n        return r"
+)
+
+
+def test_parameters_stand_above_a_block_or_beside_what_uses_them():
+    picture = read_function(PARAMETERS["main"], "main")
+    boxes = boxes_by_key(lay_out(picture))
+    (block,) = [boxes[each.key] for each in picture.clusters() if each.kind == "dataflow"]
+    by_title = {node.title: boxes[node.key] for node in picture.nodes()}
+    for name in ("x", "a"):
+        assert by_title[name].y + by_title[name].height < block.y
+    for name, user in (("b", "less"), ("c", "where")):
+        assert by_title[name].x > block.x + block.width
+        assert block.y < by_title[name].y < by_title[user].y
+    whole = boxes[picture.root]
+    assert all(contains(whole, box) for box in boxes.values())
+
+
+def test_a_way_begins_at_the_box_of_its_value():
+    picture = read_function(PARAMETERS["main"], "main")
+    layout = lay_out(picture)
+    boxes = boxes_by_key(layout)
+    keys = {node.key for node in picture.nodes() if node.kind == "parameter"}
+    begun = {path.value: path.points[0] for path in reversed(layout.paths) if path.value in keys}
+    assert begun.keys() == keys
+    for key, (x, y) in begun.items():
+        box = boxes[key]
+        assert (x, y) == pytest.approx((box.x + box.width / 2, box.y + box.height))
 
 
 def test_a_frame_holds_its_members_and_no_two_of_them_overlap(picture, layout):

@@ -47,11 +47,13 @@ def test_the_number_of_an_operand_is_on_its_edge():
     assert [edge.place for edge in into] == [0, 1]
 
 
-def test_a_dataflow_block_is_a_cluster_with_the_parameters_that_only_it_uses():
-    picture = read("with R.dataflow():\n    y = R.exp(x)\n    R.output(y)\nreturn (y, c)")
+def test_a_dataflow_block_is_a_cluster_with_the_parameters_that_only_its_later_steps_use():
+    body = "with R.dataflow():\n    y = R.where(c, R.exp(x), x)\n    R.output(y)\nreturn y"
+    picture = read(body)
     (block,) = [cluster for cluster in picture.clusters() if cluster.kind == "dataflow"]
-    assert [picture.items[key].title for key in block.members] == ["x", "exp"]
-    assert picture.node(picture.cluster(picture.root).members[0]).title == "c"
+    assert [picture.items[key].title for key in block.members] == ["c", "exp", "where"]
+    assert [picture.is_beside(key) for key in block.members] == [True, False, False]
+    assert picture.node(picture.cluster(picture.root).members[0]).title == "x"
 
 
 def test_branches_are_clusters_that_meet_again():
