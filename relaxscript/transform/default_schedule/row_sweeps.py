@@ -8,11 +8,13 @@ from typing import NamedTuple
 from relaxscript.arith import simplify
 from relaxscript.ir.prim import (
     INT64,
+    Add,
     Broadcast,
     BufferLoad,
     FloorDiv,
     FloorMod,
     IntImm,
+    Mul,
     PrimExpr,
     Ramp,
     Shuffle,
@@ -21,7 +23,7 @@ from relaxscript.ir.prim import (
 )
 from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, IfThenElse, LetStmt, SeqStmt, Stmt
 
-from .loop_writing import with_memory
+from .loop_writing import fused, with_memory
 from .row_nests import Reduction
 
 __all__ = ["Sweep", "reduced"]
@@ -126,6 +128,15 @@ def _is_zero(e: PrimExpr) -> bool:
     return isinstance(e, IntImm) and e.value == 0
 
 
+def _one_more(reduction: Reduction, total: PrimExpr, value: PrimExpr) -> PrimExpr:
+    """A partial result and one more value; a product is added without being rounded before."""
+    is_product = isinstance(value, Mul) and value.dtype.element in ("float32", "float64")
+    if reduction is Add and is_product:
+        assert isinstance(value, Mul)
+        return fused(value.a, value.b, total)
+    return reduction(total, value)
+
+
 def reduced(
     sweep: Sweep, reduction: Reduction, start: PrimExpr, name: str,
     element: Callable[[PrimExpr, Callable[[PrimExpr], Stmt]], Stmt],
@@ -143,7 +154,7 @@ def reduced(
     zero = const(0, sweep.var.dtype)
 
     def added(buffer: Buffer, at: PrimExpr, value: PrimExpr) -> Stmt:
-        return BufferStore(buffer, reduction(BufferLoad(buffer, (at,)), value), (at,))
+        return BufferStore(buffer, _one_more(reduction, BufferLoad(buffer, (at,)), value), (at,))
 
     vectors = sweep.vectors(
         lambda place, slot: element(place, lambda value: added(partial, slot, value))

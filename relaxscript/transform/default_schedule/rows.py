@@ -2,17 +2,19 @@
 
 A row is gone over once for each reduction and each result, and stays in cache meanwhile. What there
 is one of for a row is a variable. Elements that are kept for a moment are computed where they are
-used; where that would call a function twice, they are kept in a buffer of one row.
+used. Where that would call a function twice, they are kept in a buffer of one row. So are those
+that are converted twice, if a row is short.
 
 A reduction has several vectors of partial results. They are put together in a fixed order, and then
-the elements that are left over follow. A sum is computed in the type in which it is written. The
-bound of its error is that of the plain sum: the sum of the elements' sizes, times their number,
-times one unit in the last place. Maxima and minima are exact, and NaN where an element is.
+the elements that are left over follow. A sum is computed in the type in which it is written.
+Products are added to it without being rounded before. The bound of its error is that of the plain
+sum: the sum of the elements' sizes, times their number, times one unit in the last place. Maxima
+and minima are exact, and NaN where an element is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from relaxscript.ir.intrinsic import op_named
@@ -49,6 +51,7 @@ from relaxscript.transform.prim_func.vectorize_loop import never_fails, with_vec
 from .loop_nests import parts_of
 from .loop_writing import in_row, with_memory
 from .processor import Processor
+from .row_conversions import with_conversions
 from .row_nests import Reduction, RowFunction, RowNest, row_function
 from .row_sweeps import Sweep, reduced
 
@@ -84,7 +87,8 @@ def rows(func: PrimFunc, processor: Processor) -> PrimFunc | None:
     loaded = {load.buffer.data for nest in found.nests for load in nest.loads()}
     if not loaded & own <= stored:
         return None
-    return _RowProgram(func, found, own, processor).function()
+    found, converted = with_conversions(found)
+    return _RowProgram(func, found, own, converted, processor).function()
 
 
 class _Element(NamedTuple):
@@ -121,11 +125,12 @@ class _RowProgram:
     """The statements for one row, in the order of the nests."""
 
     def __init__(
-        self, func: PrimFunc, found: RowFunction, own: set[Var], processor: Processor
-    ) -> None:
+        self, func: PrimFunc, found: RowFunction, own: set[Var], converted: Sequence[Buffer],
+        processor: Processor,
+    ) -> None:  # fmt: skip
         self.func = func
         self.found = found
-        self.own = own
+        self.own = own | {buffer.data for buffer in converted}
         self.var, self.extent = found.element
         self.lanes = processor.lanes(self._itemsize())
         # What there is one of for a row, and elements that are computed where they are used.
@@ -133,7 +138,7 @@ class _RowProgram:
         self.pending: dict[Buffer, RowNest] = {}
         self.kept: dict[Buffer, Buffer] = {
             buffer: Buffer(buffer.name, (self.extent,), buffer.dtype)
-            for buffer in _kept(found.nests, own)
+            for buffer in _kept(found.nests, self.own, {*converted})
         }
         self.stored: set[Buffer] = set()
         # Each takes the statements behind it.
@@ -332,8 +337,11 @@ def _then(*statements: Stmt) -> Stmt:
     return in_row(*(statement for statement in made if statement is not _NOTHING))
 
 
-def _kept(nests: tuple[RowNest, ...], own: set[Var]) -> list[Buffer]:
-    """The buffers of elements that would be computed by calls in more than one pass over a row."""
+def _kept(nests: Sequence[RowNest], own: set[Var], converted: set[Buffer]) -> list[Buffer]:
+    """The buffers of elements that would be computed in more than one pass over a row.
+
+    These are the converted ones, and those that are computed by calls.
+    """
     with_calls: set[Buffer] = set()
     elements = [nest for nest in nests if nest.is_of_elements and nest.buffer.data in own]
     for nest in elements:
@@ -346,7 +354,7 @@ def _kept(nests: tuple[RowNest, ...], own: set[Var]) -> list[Buffer]:
         mine = {place}
         if nest.buffer in passes:
             mine = passes[nest.buffer]
-            if len(mine) > 1 and nest.buffer in with_calls:
+            if len(mine) > 1 and (nest.buffer in with_calls or nest.buffer in converted):
                 kept.append(nest.buffer)
                 mine = {min(mine)}
         for load in nest.loads():

@@ -242,6 +242,26 @@ def test_a_sum_is_within_its_bound_in_the_type_that_is_written(dtype: str):
         assert (np.abs(found - exact) <= bound).all()
 
 
+def squares(dtype: str) -> PrimFunc:
+    value = "B[vi] + A[vi, vk] * A[vi, vk]"
+    return prim_func(MATRIX.format(dtype), of_blocks("SR", f"T.{dtype}(0)", value))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_product_is_added_without_being_rounded_before(dtype: str):
+    func = rows(squares(dtype), EIGHT)
+    assert func is not None
+    # By several vectors at once, by one, and for the rest.
+    assert func.script().count("llvm.fma") == 3
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16"])
+def test_a_product_of_other_types_is_added_as_it_is(dtype: str):
+    func = rows(squares(dtype), EIGHT)
+    assert func is not None
+    assert "llvm.fma" not in func.script()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "float16"])
 @pytest.mark.parametrize("operation", ["+", "max"])
 def test_other_types_give_the_same_bits_as_by_the_evaluator(dtype: str, operation: str):
