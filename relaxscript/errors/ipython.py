@@ -1,13 +1,16 @@
-"""Display of uncaught mistakes in IPython: its pictures, in notebooks as HTML.
+"""Display in IPython of what it cannot display itself, in notebooks as HTML.
 
 IPython shows a `SyntaxError` as a file that could not be read, under frames of ours and its own. So
 a handler for `DiagnosticError` alone is registered by its own `set_custom_exc`. A handler of the
 user stays.
+
+A function that is native code as a whole is a built-in function of Python, to which no method can
+be given. So IPython is told by its own `for_type` where the HTML of ours is; others have none.
 """
 
 from __future__ import annotations
 
-from types import TracebackType
+from types import BuiltinFunctionType, TracebackType
 from typing import Any
 
 from .exceptions import DiagnosticError, user_frames
@@ -20,8 +23,22 @@ __all__ = ["register"]
 def register() -> None:
     """Have a running IPython show our mistakes, unless its user has a handler of their own."""
     shell = live_shell()
-    if shell is not None and not shell.custom_exceptions:
+    if shell is None:
+        return
+    if not shell.custom_exceptions:
         shell.set_custom_exc((DiagnosticError,), show)
+    html = shell.display_formatter.formatters["text/html"]
+    if BuiltinFunctionType not in html.type_printers:
+        html.for_type(BuiltinFunctionType, html_of_builtin)
+
+
+def html_of_builtin(function: Any) -> str | None:
+    """The HTML of the closure for which a built-in function stands; None for one of others."""
+    closure = function.__self__
+    if type(closure).__module__.partition(".")[0] != "relaxscript":
+        return None
+    made: str = closure._repr_html_()
+    return made
 
 
 def show(

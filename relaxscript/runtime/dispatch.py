@@ -87,6 +87,11 @@ class VMClosure(Closure):
         info = self.info if info is None else info
         return VMClosure(self.vm, self.index, (*captured, *self.captured), info)
 
+    def _repr_html_(self) -> str:
+        from .debug.rich_machine import closure_html
+
+        return closure_html(self)
+
 
 class Dispatcher:
     """Runs bytecode functions by their numbers; `call_depth_limit` bounds how deep calls nest."""

@@ -173,6 +173,11 @@ class VirtualMachine:
     def __repr__(self) -> str:
         return f"<VirtualMachine of {self.executable!r}>"
 
+    def _repr_html_(self) -> str:
+        from .debug.rich_machine import machine_html
+
+        return machine_html(self)
+
     def _no_function(self, key: str) -> VMError:
         if not isinstance(key, str):
             return VMError(f"the name of a function is a string, got {kind_of(key)}", code="RX0607")

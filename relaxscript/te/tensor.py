@@ -168,6 +168,11 @@ class Tensor(Node, DataProducer, TensorArithmetic):
         dims = ", ".join(map(format_expr, self.shape))
         return f"Tensor(shape=[{dims}], op.name={self.name})"
 
+    def _repr_html_(self) -> str:
+        from .rich_form import tensor_html
+
+        return tensor_html(self)
+
 
 class TensorSlice(TensorArithmetic, ScalarLike):
     """A tensor with some of its first axes indexed."""

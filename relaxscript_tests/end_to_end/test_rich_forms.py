@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript import nd
+from relaxscript import nd, te
 from relaxscript.errors import Diagnostic, RelaxWarning, Source, render
 from relaxscript.errors.markup import legible
 from relaxscript.graph import FunctionGraph
@@ -80,7 +80,16 @@ EXAMPLES = {
     "profile": profile,
     "tensor": lambda: nd.array(np.arange(6, dtype="int8").reshape(2, 3)),
     "tensor of another device": lambda: nd.array([[1.5, 2.5]], rx.cpu(1)),
+    "machine": lambda: rx.jit(module()),
+    "closure": lambda: rx.jit(module())["main"].__self__,
+    "closure of Python": lambda: rx.runtime.values.Closure("f", print),
+    "tensor of tensor expressions": lambda: expression("B"),
 }
+
+
+def expression(name: str) -> te.Tensor:
+    given = te.placeholder((2, 3), name=name)
+    return te.compute((2, 3), lambda i, j: given[i, j] + given[i, j], name=name)
 
 
 def text_of(value: Any) -> str:
@@ -89,6 +98,10 @@ def text_of(value: Any) -> str:
         return value.as_text()
     if isinstance(value, (RelaxWarning, rx.VMError)):
         return render(value.diagnostic)
+    if isinstance(value, (rx.VirtualMachine, rx.runtime.values.Closure)):
+        return repr(value).strip("<>").replace("<Executable of ", "")
+    if isinstance(value, te.Tensor):
+        return f"{value.name} {value.dtype}"
     if isinstance(value, nd.NDArray):
         return repr(value)
     if isinstance(value, rx.runtime.values.DeviceTensor):
@@ -176,6 +189,10 @@ def function(text: str) -> rx.Function:
 
 
 HOLDING_A_TEXT = {
+    "machine": lambda text: rx.VirtualMachine(executable(text)),
+    "closure": lambda text: rx.VirtualMachine(executable(text))[text],
+    "closure of Python": lambda text: rx.runtime.values.Closure(text, print, text),
+    "tensor of tensor expressions": lambda text: expression(text),
     "function": function,
     "module": lambda text: rx.IRModule({"main": function(text)}, {text: text}, name=text),
     "name of a function": lambda text: rx.IRModule({text: function(text)}),

@@ -225,3 +225,11 @@ def test_an_error_is_displayed_as_html_with_the_same_content(cell, message, tmp_
     assert "<pre" in html or "<div" in html
     assert message in html
     assert "script>" not in html
+
+
+@pytest.mark.slow
+def test_a_function_of_native_code_is_shown_by_its_parameters_and_others_are_not(tmp_path):
+    made = WRONG.replace("y = R.matmul(x, w)\n    return R.sum(y, axes=1)", "return R.add(x, x)")
+    _, html = shown(made, "rx.jit(rx.IRModule({'f': f})).f", folder=tmp_path)
+    assert "<b>closure f</b>" in html
+    assert shown("print", folder=tmp_path)[1] == ""
