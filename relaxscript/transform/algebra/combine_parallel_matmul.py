@@ -97,6 +97,7 @@ class _Block:
         self.check = check
         self.values = {b.var: b.value for b in bindings}
         self.spans = {b.var: b.span for b in bindings}
+        self.places = {b.var: place for place, b in enumerate(bindings)}
         self.undecided: list[DeferredCheck] = []
         self.context = Context(mod, require=self.undecided.append)
         self.context.results = None
@@ -137,15 +138,19 @@ class _Block:
         made: list[VarBinding] = []
         joined = dict(self.joined)
         try:
-            self._write(found, made)
+            results = self._write(found, made)
         except Unsure:
             self.joined = joined
             return
-        span = self.spans[found.first]
-        self.new[found.first] = [b if b.span else b.replace(span=span) for b in made]
+        span = self.spans[found.gone[0]]
+        first = min((b.var for b in results), key=lambda var: self.places[var])
+        self.new[first] = [b if b.span else b.replace(span=span) for b in made]
         self.gone.update(found.gone)
+        for result in results:  # each where it was computed
+            self.new.setdefault(result.var, []).append(result)
 
-    def _write(self, found: Parallel, made: list[VarBinding]) -> None:
+    def _write(self, found: Parallel, made: list[VarBinding]) -> list[VarBinding]:
+        """Append the bindings of the one product, and give those of its parts."""
         rank = len(dims_of(found.rights[0]) or ())
         right = self._joined(found.rights, rank - 1, made)
         whole = self._bind(matmul(found.left, right, found.out_dtype), made)
@@ -158,11 +163,13 @@ class _Block:
         places = list(accumulate(size.value for size in sizes[:-1] if isinstance(size, IntImm)))
         axis = len(dims_of(whole) or ()) - 1
         parts = self._bind(split(whole, places, axis), made)
+        results: list[VarBinding] = []
         for var, place in found.results.items():
             part = TupleGetItem.make(parts, place)
             if not structural_equal(self._known(part), self.context.struct_info(var)):
                 raise Unsure
-            made.append(VarBinding.make(var, part, span=self.spans[var]))
+            results.append(VarBinding.make(var, part, span=self.spans[var]))
+        return results
 
     def _joined(self, tensors: Sequence[Expr], axis: int, made: list[VarBinding]) -> Var:
         """Several tensors in a row, joined once for all who multiply with them."""

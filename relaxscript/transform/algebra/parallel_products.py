@@ -37,8 +37,8 @@ _ACTIVATIONS = frozenset(operator.op for operator in (relu, gelu, gelu_tanh, sil
 class Parallel(NamedTuple):
     """Products of `left` with each of `rights`, in the order in which these are to be joined.
 
-    `results` has the part of each variable that is bound in the end. `gone` are those that are
-    no longer bound as they were; `first` comes first of these.
+    `results` has the part of each variable that is bound in the end.
+    `gone` are the variables that are no longer bound as they were.
     """
 
     left: Var
@@ -48,7 +48,6 @@ class Parallel(NamedTuple):
     out_dtype: DataType | None
     results: Mapping[Var, int]
     gone: Sequence[Var]
-    first: Var
 
 
 def parallel_products(bindings: Sequence[Binding]) -> Iterator[Parallel]:
@@ -67,7 +66,9 @@ class _Product(NamedTuple):
     call: Call
     left: Var
     right: Expr
+    shape_of_columns: Hashable
     columns: PrimExpr
+    dtype: DataType | None
 
 
 class _Products:
@@ -104,11 +105,14 @@ class _Products:
         made = binding.var.struct_info
         dtype = made.dtype if isinstance(made, TensorStructInfo) else None
         shape = structural_hash(ShapeExpr.make(tuple(dims[:-1])))
-        key = (left, level, len(dims), shape, info.dtype, info.vdevice, dtype)
-        self.groups.setdefault(key, []).append(_Product(binding, call, left, right, dims[-1]))
+        product = _Product(binding, call, left, right, shape, dims[-1], dtype)
+        key = (left, level, len(dims), info.dtype, info.vdevice, dtype)
+        self.groups.setdefault(key, []).append(product)
 
     def parallel(self, group: Sequence[_Product]) -> Parallel | None:
         """The products of a group that can be one; None if there are not two."""
+        if len({p.shape_of_columns for p in group}) > 1:
+            return None
         known = [p for p in group if isinstance(p.columns, IntImm)]
         others = [p for p in group if not isinstance(p.columns, IntImm)]
         others = [p for p in others if p.right is others[0].right]
@@ -129,11 +133,8 @@ class _Products:
             last = values
             gone += [b.var for b in last]
         results = {b.var: parts[p.right] for b, p in zip(last, chosen)}
-        dtypes = {matmul.attributes(p.call)["out_dtype"] for p in chosen}
-        out_dtype = dtypes.pop() if len(dtypes) == 1 else next(d for d in dtypes if d is not None)
-        first = chosen[0].binding.var
         return Parallel(
-            chosen[0].left, list(parts), biases, activation, out_dtype, results, gone, first
+            chosen[0].left, list(parts), biases, activation, chosen[0].dtype, results, gone
         )
 
     def _biases(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from relaxscript.analysis.weight_names import NUM_INPUT, PARAM_NAMES, weights_of
@@ -24,12 +25,12 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.struct_info import ShapeStructInfo, StructInfo, TupleStructInfo
-from relaxscript.ir.walk import Substitution, defined_by
+from relaxscript.ir.walk import Substitution, defined_by, mentioned
 from relaxscript.sinfo import erase_to_well_defined
 from relaxscript.transform.normalize.normalize import normalize_module
 
 from .joined_blocks import joined_blocks
-from .weight_bindings import WeightBindings, used_by
+from .weight_bindings import WeightBindings, used_by, uses_of
 
 __all__ = ["Handed", "Split", "handed_over", "runtime_function", "transform_function"]
 
@@ -145,7 +146,7 @@ def transform_function(split: Split, name: str, mod: IRModule) -> Function:
     # Local functions reach no variables of the dataflow block around them.
     captured = {v for b in ahead if isinstance(b.value, Function) for v in used_by(b.value)}
     taken = {*used, *handed.variables}
-    bindings: list[Binding] = []
+    fetched: dict[Node, Binding] = {}
     for index, (weight, info) in enumerate(zip(work.weights, infos, strict=True)):
         if weight not in taken:
             continue
@@ -153,8 +154,8 @@ def transform_function(split: Split, name: str, mod: IRModule) -> Function:
         var = kind.make(weight.name_hint, info, span=weight.span)
         renamed[weight] = var
         field = TupleGetItem.make(whole, index, span=weight.span)
-        bindings.append(VarBinding.make(var, field, span=weight.span))
-    bindings += ahead
+        fetched[weight] = VarBinding.make(var, field, span=weight.span)
+    bindings = _where_first_used(fetched, ahead)
     result = Var.make("gv", None)
     bindings.append(VarBinding.make(result, _result(handed)))
     block = DataflowBlock.make(tuple(bindings))
@@ -169,6 +170,18 @@ def transform_function(split: Split, name: str, mod: IRModule) -> Function:
     typed = normalize_module(alone)[name]
     assert isinstance(typed, Function)
     return typed
+
+
+def _where_first_used(fetched: dict[Node, Binding], bindings: Sequence[Binding]) -> list[Binding]:
+    """Bindings with those of what they use before its first use; the others are behind them."""
+    made, places = list[Binding](), {var: place for place, var in enumerate(fetched)}
+    for binding in bindings:
+        first = [var for var in mentioned(binding.value) if var in fetched]
+        for var in (*first, *sorted(fetched.keys() & uses_of(binding), key=lambda v: places[v])):
+            if var in fetched:
+                made.append(fetched.pop(var))
+        made.append(binding)
+    return [*made, *fetched.values()]
 
 
 def _result(handed: Handed) -> Expr:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from relaxscript.analysis.weight_names import NUM_INPUT, PARAM_NAMES, weights_of
+from relaxscript.analysis.weight_names import NUM_INPUT
 from relaxscript.analysis.well_formedness import ill_formed
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir import relax
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.struct_info import TupleStructInfo
-from relaxscript.ir.walk import free_vars, rewrite
+from relaxscript.ir.walk import free_vars, rewrite, substitute
 from relaxscript.transform.normalize.normalize import normalize_module
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import ModulePass
@@ -35,13 +35,14 @@ class BundleModelParams(ModulePass):
 
         @R.function
         def main(x: R.Tensor((2, 4), "float32"), model_params: R.Tuple(R.Tensor((4,), "float32"))):
-            R.func_attr({"num_input": 1, "param_names": ["w"]})
+            R.func_attr({"num_input": 1})
             w = model_params[0]
             y = R.multiply(x, w)
             return y
 
     Only functions with the attribute `num_input` are changed, and not those whose weights are one
-    tuple already. The names of the weights are kept in `param_names`. Calls of such functions in
+    tuple already; one without weights takes an empty tuple. Weights are called as `param_names`
+    says, where it is there. Calls of such functions in
     the module give them a tuple; where one is used as a value, that is refused. `param_tuple_name`
     is the name of the parameter, "model_params" unless given. Source: TVM
     `relax.transform.BundleModelParams`.
@@ -90,28 +91,75 @@ def _inputs(function: relax.BaseFunc) -> int | None:
         return None
     weights = function.params[count:]
     packed = len(weights) == 1 and isinstance(weights[0].struct_info, TupleStructInfo)
-    return None if packed or not weights else count
+    return None if packed or count > len(function.params) else count
 
 
 def _bundled(function: relax.Function, count: int, name: str) -> relax.Function:
     inputs, weights = function.params[:count], function.params[count:]
     whole = relax.Var(name, TupleStructInfo(tuple(param.struct_info for param in weights)))
-    body = function.body
-    assert isinstance(body, relax.SeqExpr)
-    used = {*free_vars(body)}
-    bindings = tuple(
-        relax.VarBinding.make(param, relax.TupleGetItem(whole, i), span=param.span)
-        for i, param in enumerate(weights)
-        if param in used
-    )
-    blocks = (relax.BindingBlock.make(bindings), *body.blocks) if bindings else body.blocks
-    made = function.replace(params=(*inputs, whole), body=body.replace(blocks=blocks))
-    assert function.attrs is not None
-    attrs = dict(function.attrs)
-    attrs.pop(PARAM_NAMES, None)
-    if not any(isinstance(param.struct_info, TupleStructInfo) for param in weights):
-        attrs[PARAM_NAMES] = [w.name for w in weights_of(function) if not w.is_input]
-    return made.replace(attrs=relax.Attrs(attrs))
+    assert isinstance(function.body, relax.SeqExpr)
+    fields = {
+        param: relax.TupleGetItem.make(whole, i, span=param.span) for i, param in enumerate(weights)
+    }
+    body = _with_fields(function.body, fields)
+    return function.replace(params=(*inputs, whole), body=body)
+
+
+def _with_fields(
+    body: relax.SeqExpr, fields: Mapping[relax.Var, relax.TupleGetItem]
+) -> relax.SeqExpr:
+    """A body in which each weight is taken out of the tuple before its first use.
+
+    One that several blocks use is taken before all of them.
+    """
+    users: dict[relax.Var, list[int]] = {}
+    for place, part in enumerate((*body.blocks, body.body)):
+        for var in free_vars(part):
+            if isinstance(var, relax.Var) and var in fields:
+                users.setdefault(var, []).append(place)
+    first = {var: field for var, field in fields.items() if len(users.get(var, ())) > 1}
+    blocks = [_taken(first)]
+    for place, block in enumerate(body.blocks):
+        own = {var: fields[var] for var, places in users.items() if places == [place]}
+        if isinstance(block, relax.DataflowBlock) and _has_variable_shapes(own, block):
+            blocks += [_taken(own), block]
+        else:
+            blocks.append(_block_with_fields(block, own) if own else block)
+    last = len(body.blocks)
+    blocks.append(_taken({var: fields[var] for var, places in users.items() if places == [last]}))
+    return body.replace(blocks=tuple([block for block in blocks if block.bindings]))
+
+
+def _taken(fields: Mapping[relax.Var, relax.TupleGetItem]) -> relax.BindingBlock:
+    bindings = [_field(var, field) for var, field in fields.items()]
+    return relax.BindingBlock.make(tuple(bindings))
+
+
+def _field(var: relax.Var, field: relax.TupleGetItem) -> relax.VarBinding:
+    return relax.VarBinding.make(var, field, span=var.span)
+
+
+def _has_variable_shapes(weights: Container[relax.Var], block: relax.BindingBlock) -> bool:
+    """True if what is known of a variable of a block mentions a weight, which is a shape."""
+    infos = [b.var.struct_info for b in block.bindings]
+    return any(var in weights for info in infos if info is not None for var in free_vars(info))
+
+
+def _block_with_fields(
+    block: relax.BindingBlock, fields: Mapping[relax.Var, relax.TupleGetItem]
+) -> relax.BindingBlock:
+    """A block in which weights are taken out of the tuple before their first uses."""
+    waiting, bindings = dict(fields), list[relax.Binding]()
+    taken: dict[Node, relax.Var] = {}
+    for binding in block.bindings:
+        for var in free_vars(binding) if waiting else ():
+            if isinstance(var, relax.Var) and var in waiting:
+                new = var
+                if isinstance(block, relax.DataflowBlock):
+                    new = taken[var] = relax.DataflowVar.make(var.name_hint, var.struct_info)
+                bindings.append(_field(new, waiting.pop(var)))
+        bindings.append(substitute(binding, taken) if taken else binding)
+    return block.replace(bindings=tuple(bindings))
 
 
 def _with_tuple(node: Node, counts: Mapping[relax.GlobalVar, int]) -> relax.Call | None:

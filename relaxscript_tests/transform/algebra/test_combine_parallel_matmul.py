@@ -20,11 +20,11 @@ TWO = """
 """
 
 
-def joined(axis: int, rank: int | None = None, first: int = 4) -> str:
+def joined(axis: int, rank: int | None = None, first: int = 4, dtype: str = "float32") -> str:
     """Two products as one, whose axis of columns is the last of some."""
     return f"""
         lv = R.concat((a, b), axis={axis})
-        lv1 = R.matmul(x, lv)
+        lv1 = R.matmul(x, lv, out_dtype="{dtype}")
         lv2 = R.split(lv1, indices_or_sections=[{first}], axis={axis if rank is None else rank - 1})
         p = lv2[0]
         q = lv2[1]
@@ -41,7 +41,7 @@ def test_more_products_are_one_in_their_order():
         TWO + "\nr = R.matmul(x, c)",
         """
         lv = R.concat((a, b, c), axis=1)
-        lv1 = R.matmul(x, lv)
+        lv1 = R.matmul(x, lv, out_dtype="float32")
         lv2 = R.split(lv1, indices_or_sections=[4, 12], axis=1)
         p = lv2[0]
         q = lv2[1]
@@ -59,7 +59,9 @@ def test_more_products_are_one_in_their_order():
      ("x: 2x16; a: 16x4; b: 16xm", 1, 2)],
 )  # fmt: skip
 def test_vectors_batches_symbolic_sizes_and_integers_are_combined_too(params, axis, rank):
-    check_block(CombineParallelMatmul(), params, TWO, joined(axis, rank), "p, q")
+    dtype = "int8" if "int8" in params else "float32"
+    after = joined(axis, rank, dtype=dtype)
+    check_block(CombineParallelMatmul(), params, TWO, after, "p, q")
 
 
 def test_columns_of_symbolic_number_are_the_last():
@@ -67,7 +69,7 @@ def test_columns_of_symbolic_number_are_the_last():
         CombineParallelMatmul(), "x: 2x16; a: 16xm; b: 16x8", TWO,
         """
         lv = R.concat((b, a), axis=1)
-        lv1 = R.matmul(x, lv)
+        lv1 = R.matmul(x, lv, out_dtype="float32")
         lv2 = R.split(lv1, indices_or_sections=[8], axis=1)
         p = lv2[1]
         q = lv2[0]
@@ -87,7 +89,7 @@ def test_what_is_added_and_applied_to_each_is_so_once():
         """,
         """
         lv = R.concat((a, b), axis=1)
-        lv1 = R.matmul(x, lv)
+        lv1 = R.matmul(x, lv, out_dtype="float32")
         lv2 = R.concat((c, d), axis=0)
         lv3 = R.add(lv1, lv2)
         lv4 = R.nn.relu(lv3)
@@ -96,6 +98,43 @@ def test_what_is_added_and_applied_to_each_is_so_once():
         v = lv5[1]
         """,
         "u, v",
+    )  # fmt: skip
+
+
+def test_each_part_is_taken_where_the_result_was_computed():
+    check_block(
+        CombineParallelMatmul(), PARAMS,
+        """
+        p = R.matmul(x, a)
+        s = R.add(p, c)
+        q = R.matmul(x, b)
+        """,
+        joined(1).replace("q = lv2[1]", "s = R.add(p, c)\nq = lv2[1]"),
+        "s, q",
+    )  # fmt: skip
+
+
+def test_sums_are_computed_where_the_first_of_them_was():
+    check_block(
+        CombineParallelMatmul(), PARAMS,
+        """
+        p = R.matmul(x, a)
+        q = R.matmul(x, b)
+        r = R.nn.relu(c)
+        s = R.add(p, r)
+        t = R.add(q, d)
+        """,
+        """
+        r = R.nn.relu(c)
+        lv = R.concat((a, b), axis=1)
+        lv1 = R.matmul(x, lv, out_dtype="float32")
+        lv2 = R.concat((r, d), axis=0)
+        lv3 = R.add(lv1, lv2)
+        lv4 = R.split(lv3, indices_or_sections=[4], axis=1)
+        s = lv4[0]
+        t = lv4[1]
+        """,
+        "s, t",
     )  # fmt: skip
 
 
@@ -129,11 +168,11 @@ def test_weights_that_are_computed_later_are_computed_before():
         """
         b = R.permute_dims(w)
         lv = R.concat((a, b), axis=1)
-        lv1 = R.matmul(x, lv)
+        lv1 = R.matmul(x, lv, out_dtype="float32")
         lv2 = R.split(lv1, indices_or_sections=[4], axis=1)
         p = lv2[0]
-        q = lv2[1]
         r = R.nn.relu(p)
+        q = lv2[1]
         """,
         "q, r",
     )  # fmt: skip
@@ -144,7 +183,7 @@ def test_two_tensors_that_are_multiplied_with_the_same_share_what_is_joined():
         CombineParallelMatmul(), "x: 2x16; z: 3x16; a: 16x4; b: 16x8",
         TWO + "\nr = R.matmul(z, a)\ns = R.matmul(z, b)",
         joined(1) + """
-        lv3 = R.matmul(z, lv)
+        lv3 = R.matmul(z, lv, out_dtype="float32")
         lv4 = R.split(lv3, indices_or_sections=[4], axis=1)
         r = lv4[0]
         s = lv4[1]
@@ -159,9 +198,11 @@ def test_two_tensors_that_are_multiplied_with_the_same_share_what_is_joined():
     [("x: 2x16; a: 16x4; b: 16x8", "p = R.matmul(x, a)\nq = R.add(p, p)"),
      ("x: 16x16; a: 16x16", "p = R.matmul(x, a)\nq = R.matmul(x, p)"),
      ("x: 2x16; a: 16; b: 16", TWO), ("x: 2x3x16; a: 2x16x4; b: 16x8", TWO),
-     ("x: 2x3x16; a: 1x16x4; b: 2x16x8", TWO), ("x: 2x16; a: 16xm; b: 16xk", TWO),
+     ("x: 2x3x16; a: 1x16x4; b: 2x16x8", TWO),
+     ("x: 2x3x16; a: 1x16x4; b: 2x16x8; c: 2x16x4", TWO + "\nr = R.matmul(x, c)"),
+     ("x: 2x16; a: 16xm; b: 16xk", TWO),
      ("x: 2x16; a: 16x4", "p = R.matmul(x, a)\nq = R.matmul(x, a)")],
-    ids=["one", "dependent", "vectors", "ranks", "batches", "sizes", "same"],
+    ids=["one", "dependent", "vectors", "ranks", "batches", "other batches", "sizes", "same"],
 )  # fmt: skip
 def test_what_does_not_go_together_stays(params, body):
     check_block(CombineParallelMatmul(), params, body, None, "p, q")

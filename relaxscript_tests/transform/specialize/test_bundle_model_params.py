@@ -43,11 +43,11 @@ class M:
             R.Tensor((4,), "float32"), R.Tensor(("m",), "float32"), R.Tensor((4,), "float32")
         ),
     ):
-        R.func_attr({"num_input": 1, "param_names": ["w", "unused", "b"]})
-        w = model_params[0]
-        b = model_params[2]
+        R.func_attr({"num_input": 1})
         with R.dataflow():
+            w = model_params[0]
             y = R.multiply(x, w)
+            b = model_params[2]
             z = R.add(y, b)
             R.output(z)
         return z
@@ -82,8 +82,53 @@ def test_nothing_changes_where_nothing_says_what_the_weights_are():
     text = BEFORE.replace('R.func_attr({"num_input": 1})', "")
     check(BundleModelParams(), text)
     check(BundleModelParams(), BEFORE.replace('"num_input": 1', '"num_input": "1"'))
-    check(BundleModelParams(), BEFORE.replace('"num_input": 1', '"num_input": 4'))
+    check(BundleModelParams(), BEFORE.replace('"num_input": 1', '"num_input": 5'))
     check(BundleModelParams(), AFTER)
+
+
+def script(params: str, *body: str) -> str:
+    """A module of a function of one input and of weights."""
+    head = f"@I.ir_module\nclass M:\n    @R.function\n    def main({X}{params}):"
+    attr = '        R.func_attr({"num_input": 1})'
+    return "\n".join([head, attr, *(" " * 8 + line for line in body)])
+
+
+X = 'x: R.Tensor((4,), "float32")'
+WEIGHTS = ', w: R.Tensor((4,), "float32"), s: R.Shape(ndim=1)'
+PACKED = ', ws: R.Tuple(R.Tensor((4,), "float32"), R.Shape(ndim=1))'
+
+
+def test_without_weights_the_tuple_is_empty():
+    check(BundleModelParams("ws"), script("", "return x"), script(", ws: R.Tuple()", "return x"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["y = R.add(x, w)"], ["w = ws[0]", "y = R.add(x, w)"]),
+        (["z = R.add(x, x)", "y = R.add(z, w)"], ["z = R.add(x, x)", "w = ws[0]", "y = R.add(z, w)"]),
+        (["z = R.add(x, w)", "y = R.add(w, z)"], ["w = ws[0]", "z = R.add(x, w)", "y = R.add(w, z)"]),
+        (["y = (x, w)"], ["w = ws[0]", "y = (x, w)"]),
+    ],
+)  # fmt: skip
+def test_weights_are_taken_out_of_the_tuple_before_their_first_use(before, after):
+    before, after = ([*lines, "return y"] for lines in (before, after))
+    check(BundleModelParams("ws"), script(WEIGHTS, *before), script(PACKED, *after))
+
+
+def test_a_weight_that_is_the_result_is_taken_out_of_the_tuple_last():
+    before, after = ["y = R.add(x, x)", "return w"], ["y = R.add(x, x)", "w = ws[0]", "return w"]
+    check(BundleModelParams("ws"), script(WEIGHTS, *before), script(PACKED, *after))
+
+
+def test_what_a_block_alone_uses_is_taken_inside_but_for_shapes_of_tensors():
+    body = ["with R.dataflow():", "    z = R.zeros(s, 'float32')", "    R.output(z)", "return z"]
+    check(BundleModelParams("ws"), script(WEIGHTS, *body), script(PACKED, "s = ws[1]", *body))
+
+
+def test_what_blocks_share_is_taken_before_them():
+    body = ["with R.dataflow():", "    y = R.add(x, w)", "    R.output(y)", "return (y, w)"]
+    check(BundleModelParams("ws"), script(WEIGHTS, *body), script(PACKED, "w = ws[0]", *body))
 
 
 def test_weights_that_are_tuples_have_no_names():
