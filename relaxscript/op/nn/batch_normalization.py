@@ -15,7 +15,7 @@ import numpy as np
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
-from relaxscript.ir.relax import Expr, Tuple
+from relaxscript.ir.relax import Expr, Tuple, TupleGetItem
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo, TupleStructInfo
 from relaxscript.op.gradients import R, cast_like, count_along, known_dims, known_rank
 from relaxscript.op.moments import moments, normalize, normalized_terms, rescale
@@ -363,22 +363,32 @@ def _(
     if not all(context.has(parameter, [dims[place]]) for parameter in (gamma, beta, *moving)):
         return None
     others = [k for k in range(len(dims)) if k != place]
-    x = widen_step(context, data)
-    statistics, moved = [widen_step(context, m) for m in moving], list(moving)
+    x, statistics = widen_step(context, data), moving
     if own:
-        old = statistics
-        statistics = [context.emit(f(x, others)) for f in (R.mean, R.variance)]
-        moved = [
-            context.emit(round_step(context, blend_steps(context, a, b, momentum), m))
-            for a, b, m in zip(old, statistics, moving)
-        ]
-    mean, variance = (expand(context, s, others) for s in statistics)
+        statistics = tuple([context.emit(f(x, others)) for f in (R.mean, R.variance)])
+
+    def along_channels(parameter: Expr) -> Expr:
+        return expand(context, widen_step(context, parameter), others)
+
+    mean, variance = (functools.partial(along_channels, s) for s in statistics)
     parameters = [
-        expand(context, widen_step(context, p), others) if used else None
+        functools.partial(along_channels, p) if used else None
         for p, used in ((gamma, scale), (beta, center))
     ]
     found = normalization_steps(context, x, mean, variance, epsilon, parameters)
-    return Tuple.make((context.emit(round_step(context, found, data)), *moved))
+    made = context.emit(round_step(context, found, data))
+    if not own:
+        return Tuple.make((made, *statistics))
+    # TVM takes what inference gives out of its tuple, and so do programs that are compared with it.
+    whole = context.emit(Tuple.make((made, *statistics)))
+    made = context.emit(TupleGetItem.make(whole, 0))
+    moved = [
+        context.emit(
+            round_step(context, blend_steps(context, widen_step(context, old), new, momentum), old)
+        )
+        for old, new in zip(moving, statistics)
+    ]
+    return Tuple.make((made, *moved))
 
 
 @batch_norm.gradient

@@ -221,11 +221,21 @@ def _(
     if not (context.has(gamma, wanted) and context.has(beta, wanted)):
         return None
     x = widen_step(context, data)
-    mean, variance = (context.emit(f(x, sorted(places), True)) for f in (R.mean, R.variance))
     others = [place for place in range(len(dims)) if place not in places]
+    # What is along the last axes is spread along the others anyway.
+    apart = others if any(place < other for place in places for other in others) else []
     order = sorted(range(len(places)), key=places.__getitem__)
+
+    def along_axes(parameter: Expr) -> Expr:
+        ordered = permute(context, widen_step(context, parameter), order)
+        return expand(context, ordered, apart)
+
+    def moment(of: Callable[..., Expr]) -> Expr:
+        return context.emit(of(x, axes, True))
+
+    mean, variance = (functools.partial(moment, of) for of in (R.mean, R.variance))
     parameters = [
-        expand(context, permute(context, widen_step(context, p), order), others) if used else None
+        functools.partial(along_axes, p) if used else None
         for p, used in ((gamma, scale), (beta, center))
     ]
     found = normalization_steps(context, x, mean, variance, epsilon, parameters)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from relaxscript.op.gradients import R
 from relaxscript.opdef.decomposition import DecompositionContext
 
 __all__ = ["blend_steps", "expand", "normalization_steps", "permute", "round_step", "widen_step"]
+
+Step: TypeAlias = Callable[[], Expr]
 
 
 def _dtype(tensor: Expr) -> DataType:
@@ -51,17 +53,21 @@ def permute(context: DecompositionContext, parameter: Expr, order: Sequence[int]
 
 
 def normalization_steps(
-    context: DecompositionContext, x: Expr, mean: Expr, variance: Expr, epsilon: float,
-    parameters: Sequence[Any],
+    context: DecompositionContext, x: Expr, mean: Step, variance: Step, epsilon: float,
+    parameters: Sequence[Step | None],
 ) -> Expr:  # fmt: skip
-    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the last step is not bound."""
+    """`(x - mean) / sqrt(variance + epsilon) * gamma + beta`; the last step is not bound.
+
+    Each operand is computed where it is needed, as TVM does.
+    """
     emit = context.emit
-    apart = emit(R.subtract(x, mean))
-    above = emit(R.add(variance, _number(epsilon, variance)))
+    apart = emit(R.subtract(x, mean()))
+    spread = variance()
+    above = emit(R.add(spread, _number(epsilon, spread)))
     made: Expr = R.divide(apart, emit(R.sqrt(above)))
     for parameter, combine in zip(parameters, (R.multiply, R.add)):
         if parameter is not None:
-            made = combine(emit(made), parameter)
+            made = combine(emit(made), parameter())
     return made
 
 

@@ -31,15 +31,15 @@ class DecomposeOpsForInference(FunctionPass):
     After:
 
         lv = R.expand_dims(mean, axis=[0, 2, 3])
-        lv_1 = R.expand_dims(var, axis=[0, 2, 3])
-        lv_2 = R.expand_dims(gamma, axis=[0, 2, 3])
-        lv_3 = R.expand_dims(beta, axis=[0, 2, 3])
-        lv_4 = R.subtract(x, lv)
-        lv_5 = R.add(lv_1, R.const(1e-05, "float32"))
-        lv_6 = R.sqrt(lv_5)
-        lv_7 = R.divide(lv_4, lv_6)
-        lv_8 = R.multiply(lv_7, lv_2)
-        lv_9 = R.add(lv_8, lv_3)
+        lv_1 = R.subtract(x, lv)
+        lv_2 = R.expand_dims(var, axis=[0, 2, 3])
+        lv_3 = R.add(lv_2, R.const(1e-05, "float32"))
+        lv_4 = R.sqrt(lv_3)
+        lv_5 = R.divide(lv_1, lv_4)
+        lv_6 = R.expand_dims(gamma, axis=[0, 2, 3])
+        lv_7 = R.multiply(lv_5, lv_6)
+        lv_8 = R.expand_dims(beta, axis=[0, 2, 3])
+        lv_9 = R.add(lv_7, lv_8)
         y = (lv_9, mean, var)
 
     Batches are normalized by the moving statistics, whatever `training` says. Nothing is dropped.
@@ -73,16 +73,14 @@ class DecomposeOpsForTraining(FunctionPass):
 
     After:
 
-        lv = R.mean(x, axis=[1], keepdims=True)
-        lv_1 = R.variance(x, axis=[1], keepdims=True)
-        lv_2 = R.expand_dims(gamma, axis=[0])
-        lv_3 = R.expand_dims(beta, axis=[0])
-        lv_4 = R.subtract(x, lv)
-        lv_5 = R.add(lv_1, R.const(1e-05, "float32"))
-        lv_6 = R.sqrt(lv_5)
-        lv_7 = R.divide(lv_4, lv_6)
-        lv_8 = R.multiply(lv_7, lv_2)
-        y = R.add(lv_8, lv_3)
+        lv = R.mean(x, axis=[-1], keepdims=True)
+        lv_1 = R.subtract(x, lv)
+        lv_2 = R.variance(x, axis=[-1], keepdims=True)
+        lv_3 = R.add(lv_2, R.const(1e-05, "float32"))
+        lv_4 = R.sqrt(lv_3)
+        lv_5 = R.divide(lv_1, lv_4)
+        lv_6 = R.multiply(lv_5, gamma)
+        y = R.add(lv_6, beta)
 
     Batches are normalized by their own statistics, and the moving ones move. Those whose `training`
     is False are normalized by the moving ones. The rest is as in `DecomposeOpsForInference`.

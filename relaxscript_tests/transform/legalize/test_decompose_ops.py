@@ -40,15 +40,15 @@ class M:
     def main({PARAMETERS}):
         with R.dataflow():
             lv = R.expand_dims(mean, [0, 2])
-            lv1 = R.expand_dims(var, [0, 2])
-            lv2 = R.expand_dims(gamma, [0, 2])
-            lv3 = R.expand_dims(beta, [0, 2])
-            lv4 = R.subtract(x, lv)
-            lv5 = R.add(lv1, R.const(1e-05, "float32"))
-            lv6 = R.sqrt(lv5)
-            lv7 = R.divide(lv4, lv6)
-            lv8 = R.multiply(lv7, lv2)
-            lv9 = R.add(lv8, lv3)
+            lv1 = R.subtract(x, lv)
+            lv2 = R.expand_dims(var, [0, 2])
+            lv3 = R.add(lv2, R.const(1e-05, "float32"))
+            lv4 = R.sqrt(lv3)
+            lv5 = R.divide(lv1, lv4)
+            lv6 = R.expand_dims(gamma, [0, 2])
+            lv7 = R.multiply(lv5, lv6)
+            lv8 = R.expand_dims(beta, [0, 2])
+            lv9 = R.add(lv7, lv8)
             y = (lv9, mean, var)
             gv = y[0]
             R.output(gv)
@@ -66,23 +66,25 @@ class M:
         with R.dataflow():
             lv = R.mean(x, [0, 2])
             lv1 = R.variance(x, [0, 2])
-            lv2 = R.multiply(R.const(0.9, "float32"), mean)
-            lv3 = R.multiply(R.const(0.1, "float32"), lv)
-            lv4 = R.add(lv2, lv3)
-            lv5 = R.multiply(R.const(0.9, "float32"), var)
-            lv6 = R.multiply(R.const(0.1, "float32"), lv1)
-            lv7 = R.add(lv5, lv6)
-            lv8 = R.expand_dims(lv, [0, 2])
-            lv9 = R.expand_dims(lv1, [0, 2])
-            lv10 = R.expand_dims(gamma, [0, 2])
-            lv11 = R.expand_dims(beta, [0, 2])
-            lv12 = R.subtract(x, lv8)
-            lv13 = R.add(lv9, R.const(1e-05, "float32"))
-            lv14 = R.sqrt(lv13)
-            lv15 = R.divide(lv12, lv14)
-            lv16 = R.multiply(lv15, lv10)
-            lv17 = R.add(lv16, lv11)
-            y = (lv17, lv4, lv7)
+            lv2 = R.expand_dims(lv, [0, 2])
+            lv3 = R.subtract(x, lv2)
+            lv4 = R.expand_dims(lv1, [0, 2])
+            lv5 = R.add(lv4, R.const(1e-05, "float32"))
+            lv6 = R.sqrt(lv5)
+            lv7 = R.divide(lv3, lv6)
+            lv8 = R.expand_dims(gamma, [0, 2])
+            lv9 = R.multiply(lv7, lv8)
+            lv10 = R.expand_dims(beta, [0, 2])
+            lv11 = R.add(lv9, lv10)
+            lv12 = (lv11, lv, lv1)
+            lv13 = lv12[0]
+            lv14 = R.multiply(R.const(0.9, "float32"), mean)
+            lv15 = R.multiply(R.const(0.1, "float32"), lv)
+            lv16 = R.add(lv14, lv15)
+            lv17 = R.multiply(R.const(0.9, "float32"), var)
+            lv18 = R.multiply(R.const(0.1, "float32"), lv1)
+            lv19 = R.add(lv17, lv18)
+            y = (lv13, lv16, lv19)
             gv = y[0]
             R.output(gv)
         return gv
@@ -104,17 +106,42 @@ class M:
 class M:
     @R.function
     def main(x: R.Tensor(("n", 3), "float32"), gamma: R.Tensor((3,), "float32")):
-        lv = R.mean(x, [1], True)
-        lv1 = R.variance(x, [1], True)
-        lv2 = R.expand_dims(gamma, [0])
-        lv3 = R.subtract(x, lv)
-        lv4 = R.add(lv1, R.const(1e-05, "float32"))
-        lv5 = R.sqrt(lv4)
-        lv6 = R.divide(lv3, lv5)
-        y = R.multiply(lv6, lv2)
+        lv = R.mean(x, [-1], True)
+        lv1 = R.subtract(x, lv)
+        lv2 = R.variance(x, [-1], True)
+        lv3 = R.add(lv2, R.const(1e-05, "float32"))
+        lv4 = R.sqrt(lv3)
+        lv5 = R.divide(lv1, lv4)
+        y = R.multiply(lv5, gamma)
         return y
 """)  # fmt: skip
     check(DecomposeOpsForInference(), before)
+
+
+def test_scales_along_axes_that_are_not_the_last_are_spread_over_the_others():
+    check(DecomposeOpsForTraining(), """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((2, 3, 4), "float32"), gamma: R.Tensor((4, 2), "float32")):
+        y = R.nn.layer_norm(x, gamma, gamma, axes=[2, 0], center=False)
+        return y
+""", """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((2, 3, 4), "float32"), gamma: R.Tensor((4, 2), "float32")):
+        lv = R.mean(x, [2, 0], True)
+        lv1 = R.subtract(x, lv)
+        lv2 = R.variance(x, [2, 0], True)
+        lv3 = R.add(lv2, R.const(1e-05, "float32"))
+        lv4 = R.sqrt(lv3)
+        lv5 = R.divide(lv1, lv4)
+        lv6 = R.permute_dims(gamma, [1, 0])
+        lv7 = R.expand_dims(lv6, [1])
+        y = R.multiply(lv5, lv7)
+        return y
+""")  # fmt: skip
 
 
 def test_nothing_is_dropped_in_inference():
