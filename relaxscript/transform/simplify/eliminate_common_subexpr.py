@@ -14,11 +14,13 @@ from relaxscript.ir.relax import (
     Attrs,
     Binding,
     Call,
+    DataflowBlock,
     DataflowVar,
     Expr,
     Function,
     GlobalVar,
     If,
+    MatchCast,
     Op,
     PrimValue,
     SeqExpr,
@@ -26,7 +28,6 @@ from relaxscript.ir.relax import (
     Tuple,
     TupleGetItem,
     Var,
-    VarBinding,
 )
 from relaxscript.ir.struct_info import StructInfo, TensorStructInfo
 from relaxscript.ir.structural_equality import structural_equal
@@ -34,7 +35,7 @@ from relaxscript.ir.structural_hashing import structural_hash
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.op import Trait, traits_of
 from relaxscript.op.calls import call_tir, call_tir_with_grad
-from relaxscript.sinfo import is_subtype
+from relaxscript.sinfo import definable_shape_vars, is_subtype
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import FunctionPass
 
@@ -62,10 +63,12 @@ class EliminateCommonSubexpr(FunctionPass):
     After:
 
         a = R.add(x, y)
+        b = a
         c = R.multiply(a, a)
 
     Calls of operators and of PrimFuncs are looked at, and unless `call_only`, tuples, their fields,
-    shapes and scalars. An output of a dataflow block stays one, and becomes another name. Not
+    shapes, scalars and casts. What is replaced becomes another name, which `CanonicalizeBindings`
+    removes. Behind its dataflow block, an output goes by its own name. Not
     merged are calls with effects, of packed functions, or of other Relax functions. Two tensors
     stay two where something may write into one, or where a function returns both. A branch or local
     function has what it computes for itself.
@@ -83,7 +86,7 @@ class EliminateCommonSubexpr(FunctionPass):
         return _Eliminator(mod, func, self.call_only).function(func)
 
 
-_Table = dict[Hashable, list[tuple[Expr, Var]]]
+_Table = dict[Hashable, list[tuple[Binding, Var]]]
 
 
 class _Eliminator(ExprMutator):
@@ -96,6 +99,8 @@ class _Eliminator(ExprMutator):
         self.memory: SharedMemory | None = None
         self.tables: list[list[_Table]] = []
         self.only_computes: dict[GlobalVar, bool] = {}
+        # Outputs of the dataflow block at hand that have another name in it.
+        self.outputs: list[Var] = []
 
     # -- scopes ------------------------------------------------------------------------------------
 
@@ -115,23 +120,32 @@ class _Eliminator(ExprMutator):
         super().end_branch(choice, taken)
         self.tables[-1].pop()
 
+    def leave(self, node: Node) -> None:
+        super().leave(node)
+        if isinstance(node, DataflowBlock):
+            for var in self.outputs:
+                self.replace_var(var, var)
+            self.outputs = []
+
     # -- bindings ----------------------------------------------------------------------------------
 
     def binding(self, binding: Binding) -> None:
-        value = binding.value
-        if not isinstance(binding, VarBinding) or not self._is_candidate(value):
+        if not self._is_candidate(binding):
             super().binding(binding)
             return
-        key = _key(value)
+        key = _key(binding)
         for table in self.tables[-1]:
             for known, var in table.get(key, ()):
-                if self._is_same(known, value) and self._merge(binding, var):
+                if _is_same(known, binding) and self._merge(binding, var):
                     return
         super().binding(binding)
         written = self._replaced.get(binding.var, binding.var)
-        self.tables[-1][-1].setdefault(key, []).append((value, written))
+        self.tables[-1][-1].setdefault(key, []).append((binding, written))
 
-    def _is_candidate(self, value: Expr) -> bool:
+    def _is_candidate(self, binding: Binding) -> bool:
+        value = binding.value
+        if isinstance(binding, MatchCast):
+            return not self.call_only and not definable_shape_vars(binding.struct_info)
         match value:
             case Call(op=Op() as op, args=args):
                 traits = traits_of(op)
@@ -150,10 +164,7 @@ class _Eliminator(ExprMutator):
             self.only_computes[callee] = found
         return found
 
-    def _is_same(self, known: Expr, value: Expr) -> bool:
-        return known is value or structural_equal(known, value)
-
-    def _merge(self, binding: VarBinding, known: Var) -> bool:
+    def _merge(self, binding: Binding, known: Var) -> bool:
         """Use `known` in the place of a binding; False where it is not the same to everybody."""
         var, value = binding.var, binding.value
         if isinstance(known, DataflowVar) and known not in self.variables:
@@ -161,14 +172,13 @@ class _Eliminator(ExprMutator):
         if isinstance(value, Call) and not self._may_be_one(var, known, value):
             return False
         mine, theirs = self.builder.struct_info(var), self.builder.struct_info(known)
-        leaves = self.builder.current_block_is_dataflow() and not isinstance(var, DataflowVar)
-        if not leaves and structural_equal(mine, theirs):
-            self.changed = True
-            self.replace_var(var, known)
-        elif is_subtype(theirs, mine) is YES and not self._mentions_replaced(binding):
-            self.rebind(binding, known)
-        else:
+        if is_subtype(theirs, mine) is not YES or self._mentions_replaced(binding):
             return False
+        self.rebind(binding, known)
+        if structural_equal(mine, theirs):
+            self.replace_var(var, known)
+            if self.builder.current_block_is_dataflow() and not isinstance(var, DataflowVar):
+                self.outputs.append(var)
         return True
 
     def _may_be_one(self, var: Var, known: Var, call: Call) -> bool:
@@ -193,8 +203,18 @@ def _variables(call: Call) -> list[Var]:
 # -- keys ------------------------------------------------------------------------------------------
 
 
-def _key(expr: Expr) -> Hashable:
+def _is_same(known: Binding, binding: Binding) -> bool:
+    if isinstance(known, MatchCast) and isinstance(binding, MatchCast):
+        alike = structural_equal(known.struct_info, binding.struct_info)
+        return alike and structural_equal(known.value, binding.value)
+    return known.value is binding.value or structural_equal(known.value, binding.value)
+
+
+def _key(binding: Binding) -> Hashable:
     """The key of a value: equal for values that are equal, and seldom for others."""
+    if isinstance(binding, MatchCast):
+        return MatchCast, _operand_key(binding.value), _info_key(binding.struct_info)
+    expr = binding.value
     match expr:
         case Call(op=op, args=args, attrs=attrs, sinfo_args=infos):
             names = None if attrs is None else tuple(map(_attribute_key, attrs.items()))

@@ -59,7 +59,7 @@ def merges(
 def test_a_call_that_was_computed_before_is_not_computed_again():
     merges(
         ("a = R.add(x, y)", "b = R.add(x, y)", "c = R.multiply(a, b)", "return c"),
-        ("a = R.add(x, y)", "c = R.multiply(a, a)", "return c"),
+        ("a = R.add(x, y)", "b = a", "c = R.multiply(a, a)", "return c"),
     )
     merges(
         (
@@ -68,8 +68,8 @@ def test_a_call_that_was_computed_before_is_not_computed_again():
             "return c",
         ),
         (
-            'a = R.call_tir(M.double, (x,), R.Tensor((4,), "float32"))', "c = R.add(a, a)",
-            "return c",
+            'a = R.call_tir(M.double, (x,), R.Tensor((4,), "float32"))', "b = a",
+            "c = R.add(a, a)", "return c",
         ),
     )  # fmt: skip
 
@@ -80,7 +80,9 @@ def test_what_is_the_same_by_then_is_merged_too():
             "a = R.exp(x)", "b = R.exp(x)", "c = R.log(a)", "d = R.log(b)", "e = R.add(c, d)",
             "return e",
         ),
-        ("a = R.exp(x)", "c = R.log(a)", "e = R.add(c, c)", "return e"),
+        (
+            "a = R.exp(x)", "b = a", "c = R.log(a)", "d = c", "e = R.add(c, c)", "return e",
+        ),
     )  # fmt: skip
 
 
@@ -104,8 +106,8 @@ def test_tuples_fields_shapes_and_scalars_are_merged_unless_only_calls_are_asked
     merges(
         before,
         (
-            "t = (x, y)", "a = t[0]", "s = R.shape([2])", "p = R.add(a, a)",
-            "return (t, t, p, s, s)",
+            "t = (x, y)", "u = t", "a = t[0]", "b = a", "s = R.shape([2])", "r = s",
+            "p = R.add(a, a)", "return (t, t, p, s, s)",
         ),
     )  # fmt: skip
     merges(before, None, step=EliminateCommonSubexpr(call_only=True))
@@ -118,10 +120,25 @@ def test_an_output_of_a_dataflow_block_stays_one():
             "    c = R.multiply(a, b)", "    R.output(b, c)", "d = R.add(b, c)", "return d",
         ),
         (
-            "with R.dataflow():", "    a = R.add(x, y)", "    b = a", "    c = R.multiply(a, b)",
+            "with R.dataflow():", "    a = R.add(x, y)", "    b = a", "    c = R.multiply(a, a)",
             "    R.output(b, c)", "d = R.add(b, c)", "return d",
         ),
     )  # fmt: skip
+
+
+def test_casts_that_define_no_sizes_are_merged():
+    unknown = 'x: R.Tensor(dtype="float32")'
+    before = (
+        'a = R.match_cast(x, R.Tensor((4,), "float32"))',
+        'b = R.match_cast(x, R.Tensor((4,), "float32"))', "c = R.add(a, b)", "return c",
+    )  # fmt: skip
+    merges(before, (before[0], "b = a", "c = R.add(a, a)", "return c"), params=unknown)
+    merges(before, None, params=unknown, step=EliminateCommonSubexpr(call_only=True))
+    other = (
+        "n, m = T.int64(), T.int64()", 'a = R.match_cast(x, R.Tensor((n,), "float32"))',
+        'b = R.match_cast(x, R.Tensor((m,), "float32"))', "return (a, b)",
+    )  # fmt: skip
+    merges(other, None, params=unknown)
 
 
 def test_what_a_dataflow_block_kept_to_itself_is_computed_again_behind_it():
@@ -142,8 +159,8 @@ def test_a_branch_uses_what_stands_before_it_and_keeps_what_it_computes():
             "return e",
         ),
         (
-            "a = R.add(x, y)", "if R.const(True):", "    c = R.exp(a)", "    z = R.log(c)", "else:",
-            "    z = R.exp(a)", "d = R.exp(a)", "e = R.add(z, d)", "return e",
+            "a = R.add(x, y)", "if R.const(True):", "    b = a", "    c = R.exp(a)",
+            "    z = R.log(c)", "else:", "    z = R.exp(a)", "d = R.exp(a)", "e = R.add(z, d)", "return e",
         ),
     )  # fmt: skip
 
