@@ -188,7 +188,8 @@ rx.diff(*step("FoldConstant"))
 # %% [markdown]
 # ### What is equal is computed once
 #
-# `again` was the same sum as `h`. Both are pure, so one of them is enough.
+# `again` was the same sum as `h`. Both are pure, so one of them is enough: `again` becomes another
+# name of `h`, which `CanonicalizeBindings` then takes away.
 
 # %%
 rx.diff(*step("EliminateCommonSubexpr"))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
 from relaxscript.errors import quantity
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.prim import INT64, IntImm, PrimExpr, const
@@ -88,8 +89,8 @@ def _lines(name: str, function: Function, context: Context) -> Iterator[str]:
                 planned.append(size)
             case Call(op=memory.alloc_tensor.op, args=(_, _, shape, dtype)):
                 tensors.append(bytes_of_tensor(shape, dtype, context))
-            case Call(op=memory.alloc_storage.op, args=(size, _, _, dtype)):
-                planned.append(bytes_of_tensor(size, dtype, context))
+            case Call(op=memory.alloc_storage.op, args=(size, *_)):
+                planned.append(bytes_of_tensor(size, _BYTE, context))
     if not tensors and not planned:
         return
     before, after = _sum(tensors), _sum(planned)
@@ -97,6 +98,9 @@ def _lines(name: str, function: Function, context: Context) -> Iterator[str]:
     yield f"{name}:"
     yield f"  without planning: {before}"
     yield f"  with planning: {after}{share}"
+
+
+_BYTE = DataTypeImm.make(DataType("uint8"))
 
 
 def _sum(sizes: list[PrimExpr | None]) -> _Allocations:

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from relaxscript.arith import simplify
+from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, as_dimension
@@ -43,14 +44,15 @@ __all__ = [
 
 _OBJECT = ObjectStructInfo()
 _UNIT = TupleStructInfo.make(())
+_BYTE = DataType("uint8")
 
 
 @op("memory.alloc_storage", traits={Trait.ALLOCATES, Trait.AS_IS})
 def alloc_storage(
     size: ShapeLike, virtual_device_index: Value, storage_scope: Text, dtype: DTypeValue
 ) -> Value:
-    """A new storage for `size` elements of `dtype`, one number or a shape."""
-    return new_storage(size, dtype)
+    """A new storage of `size` bytes, one number or a shape, for tensors of `dtype` or any other."""
+    return new_storage(size, _BYTE)
 
 
 @alloc_storage.infer_call_rule

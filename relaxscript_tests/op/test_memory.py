@@ -20,6 +20,7 @@ def test_a_storage_is_an_object_of_so_many_bytes() -> None:
     assert result(R.memory.alloc_storage, (24,), 0, "global", "uint8") == "object"
     assert result(R.vm.alloc_storage, (dim("n"), 2), 0, "float32") == "object"
     assert R.memory.alloc_storage.meaning((24,), 0, "global", BYTES).size == 24
+    assert R.memory.alloc_storage.meaning((24,), 0, "global", FLOATS).size == 24
     assert R.vm.alloc_storage.meaning((2, 3), 0, FLOATS, "global").size == 24
 
 

@@ -13,7 +13,15 @@ from relaxscript.ir.struct_info import TensorStructInfo
 from relaxscript.op.gradients import R
 from relaxscript.opdef.decomposition import DecompositionContext
 
-__all__ = ["blend_steps", "expand", "normalization_steps", "permute", "round_step", "widen_step"]
+__all__ = [
+    "Step",
+    "blend_steps",
+    "expand",
+    "normalization_steps",
+    "permute",
+    "round_step",
+    "widen_step",
+]
 
 Step: TypeAlias = Callable[[], Expr]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from relaxscript.builder import ExprMutator
+from relaxscript.dtypes import DataType
 from relaxscript.errors import Span
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.relax import (
@@ -98,11 +99,17 @@ def _alloc_tensor(call: Call, info: StructInfo) -> Call:
     return _builtin("vm.builtin.alloc_tensor", call, call.args[:2], info)
 
 
+def _alloc_storage(call: Call, info: StructInfo) -> Call:
+    size, index, scope, _ = call.args  # which counts bytes, whatever the dtype of the tensors
+    return Call.make(vm.alloc_storage.op, (size, index, _BYTES, scope), span=call.span)
+
+
+_BYTES = DataTypeImm.make(DataType("uint8"))
 _LOWERED: dict[str, Callable[[Call, StructInfo], Call]] = {
     base.invoke_closure.name: _flat("vm.builtin.invoke_closure"),
     base.make_closure.name: _flat("vm.builtin.make_closure"),
     builtin.alloc_tensor.name: _alloc_tensor,
-    memory.alloc_storage.name: _rename_operator(vm.alloc_storage, (0, 1, 3, 2)),
+    memory.alloc_storage.name: _alloc_storage,
     memory.alloc_tensor.name: _rename_operator(vm.alloc_tensor, (0, 1, 2, 3)),
     memory.kill_storage.name: _rename_operator(vm.kill_object, (0,)),
     memory.kill_tensor.name: _rename_operator(vm.kill_object, (0,)),

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from relaxscript.analysis import Context
 from relaxscript.analysis.memory_usage import bytes_of_tensor
 from relaxscript.arith import YES, prove, prove_equal
-from relaxscript.dtypes import DataType
 from relaxscript.ir.module import IRModule
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, LE, IntImm, PrimExpr, const, match_dtypes
@@ -49,7 +48,6 @@ from .size_bounds import SizeBounds, has_bounds
 __all__ = ["StaticPlanBlockMemory"]
 
 _ALLOC = builtin.alloc_tensor.name
-_BYTES = DataTypeImm(DataType("uint8"))
 _OBJECT = ObjectStructInfo()
 _ZERO = PrimValue.make(const(0, "int64"))
 # A tensor takes no storage that is so many times as large: a larger one will want that.
@@ -75,10 +73,10 @@ class StaticPlanBlockMemory(ModulePass):
 
     After:
 
-        storage = R.memory.alloc_storage(R.shape([n * 16]), R.prim_value(0), "global", "uint8")
+        storage = R.memory.alloc_storage(R.shape([n * 16]), R.prim_value(0), "global", "float32")
         a = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([n, 4]), R.dtype("float32"))
         cls.exp(x, a)
-        storage_1 = R.memory.alloc_storage(R.shape([n * 16]), R.prim_value(0), "global", "uint8")
+        storage_1 = R.memory.alloc_storage(R.shape([n * 16]), R.prim_value(0), "global", "float32")
         b = R.memory.alloc_tensor(storage_1, R.prim_value(0), R.shape([n, 4]), R.dtype("float32"))
         cls.exp(a, b)
         c = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([n, 2]), R.dtype("float32"))
@@ -324,7 +322,7 @@ def _write(function: Function, plan: _Plan) -> Function:
             assert isinstance(call, Call)
             shape, dtype, index, scope = call.args
             if storage.first is binding.var:
-                args = (ShapeExpr.make((storage.size,)), index, scope, _BYTES)
+                args = (ShapeExpr.make((storage.size,)), index, scope, dtype)
                 made = Call.make(memory.alloc_storage.op, args, span=call.span)
                 written.append(VarBinding.make(storage.var, made, span=span))
             cut = Call.make(

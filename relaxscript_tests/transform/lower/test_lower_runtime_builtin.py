@@ -29,7 +29,7 @@ class M:
         r = R.invoke_closure(k, (x,), sinfo_args=R.Shape(ndim=1))
         t = R.tensor_to_shape(x)
         v = R.shape_to_tensor(t)
-        m = R.memory.alloc_storage(R.shape([16]), R.prim_value(0), "global", "uint8")
+        m = R.memory.alloc_storage(R.shape([16]), R.prim_value(0), "global", "float32")
         a = R.memory.alloc_tensor(m, R.prim_value(0), R.shape([2]), "int64")
         w = R.add(v, a)
         R.memory.kill_tensor(a)
@@ -52,7 +52,7 @@ for operator, call in {
     "R.invoke_closure(k, (x,), sinfo_args=R.Shape(ndim=1))": lowered(
         "vm.builtin.invoke_closure", "k, x", "R.Shape(ndim=1)"
     ),
-    'R.memory.alloc_storage(R.shape([16]), R.prim_value(0), "global", "uint8")':
+    'R.memory.alloc_storage(R.shape([16]), R.prim_value(0), "global", "float32")':
         'R.vm.alloc_storage(R.shape([16]), R.prim_value(0), "uint8", "global")',
     "R.memory.alloc_tensor": "R.vm.alloc_tensor",
     "R.memory.kill_tensor": "R.vm.kill_object",

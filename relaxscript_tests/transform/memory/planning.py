@@ -67,7 +67,7 @@ def program(lines: str, attrs: str = "") -> str:
             size = value.removeprefix("store(").removesuffix(")")
             code = (
                 f"{name} = R.memory.alloc_storage("
-                f'R.shape([{size}]), R.prim_value(0), "global", R.dtype("uint8"))'
+                f'R.shape([{size}]), R.prim_value(0), "global", R.dtype("float32"))'
             )
         elif value.startswith("new("):
             size, _, storage = value.removeprefix("new(").rpartition(")")

@@ -160,7 +160,8 @@ def test_a_branch_uses_what_stands_before_it_and_keeps_what_it_computes():
         ),
         (
             "a = R.add(x, y)", "if R.const(True):", "    b = a", "    c = R.exp(a)",
-            "    z = R.log(c)", "else:", "    z = R.exp(a)", "d = R.exp(a)", "e = R.add(z, d)", "return e",
+            "    z = R.log(c)", "else:", "    z = R.exp(a)", "d = R.exp(a)", "e = R.add(z, d)",
+            "return e",
         ),
     )  # fmt: skip
 

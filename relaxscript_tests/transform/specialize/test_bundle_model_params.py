@@ -106,8 +106,8 @@ def test_without_weights_the_tuple_is_empty():
     ("before", "after"),
     [
         (["y = R.add(x, w)"], ["w = ws[0]", "y = R.add(x, w)"]),
-        (["z = R.add(x, x)", "y = R.add(z, w)"], ["z = R.add(x, x)", "w = ws[0]", "y = R.add(z, w)"]),
-        (["z = R.add(x, w)", "y = R.add(w, z)"], ["w = ws[0]", "z = R.add(x, w)", "y = R.add(w, z)"]),
+        (["z = R.exp(x)", "y = R.add(z, w)"], ["z = R.exp(x)", "w = ws[0]", "y = R.add(z, w)"]),
+        (["z = R.exp(w)", "y = R.add(w, z)"], ["w = ws[0]", "z = R.exp(w)", "y = R.add(w, z)"]),
         (["y = (x, w)"], ["w = ws[0]", "y = (x, w)"]),
     ],
 )  # fmt: skip
