@@ -4,8 +4,8 @@ IPython shows a `SyntaxError` as a file that could not be read, under frames of 
 a handler for `DiagnosticError` alone is registered by its own `set_custom_exc`. A handler of the
 user stays.
 
-A function that is native code as a whole is a built-in function of Python, to which no method can
-be given. So IPython is told by its own `for_type` where the HTML of ours is; others have none.
+A function that is native code as a whole is a built-in function of Python, which takes no methods.
+So IPython is told by its own `for_type` where the HTML of ours is; others have none.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def register() -> None:
 
 def html_of_builtin(function: Any) -> str | None:
     """The HTML of the closure for which a built-in function stands; None for one of others."""
-    closure = function.__self__
-    if type(closure).__module__.partition(".")[0] != "relaxscript":
+    kind = type(function.__self__)
+    if kind.__module__.partition(".")[0] != "relaxscript" or not hasattr(kind, "_repr_html_"):
         return None
-    made: str = closure._repr_html_()
+    made: str = function.__self__._repr_html_()
     return made
 
 

@@ -382,10 +382,6 @@ class Closure:
     def __repr__(self) -> str:
         return f"<closure {self.name}>"
 
-    def _repr_html_(self) -> str:
-        facts = () if self.info is None else (str(self.info),)
-        return markup.page(markup.box(markup.title(f"closure {self.name}", facts)))
-
 
 def closure_behind(value: Any) -> Any:
     """The closure for which a built-in function of ours stands; any other value is itself."""

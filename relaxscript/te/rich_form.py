@@ -1,8 +1,6 @@
 """Tensors of tensor expressions as HTML: the expressions that give them, from what is given on.
 
-A              (4, n)  float32  given
-B[i, j]        (4, n)  float32  A[i, j] * T.float32(2.0)
-C[i]           (4,)    float32  sum of B[i, k] over k < n
+Each is a row: an element, the shape, the dtype, and `A[i, j] * 2.0` or `sum of B[i, k] over k < n`.
 """
 
 from __future__ import annotations

@@ -82,7 +82,6 @@ EXAMPLES = {
     "tensor of another device": lambda: nd.array([[1.5, 2.5]], rx.cpu(1)),
     "machine": lambda: rx.jit(module()),
     "closure": lambda: rx.jit(module())["main"].__self__,
-    "closure of Python": lambda: rx.runtime.values.Closure("f", print),
     "tensor of tensor expressions": lambda: expression("B"),
 }
 
@@ -191,7 +190,6 @@ def function(text: str) -> rx.Function:
 HOLDING_A_TEXT = {
     "machine": lambda text: rx.VirtualMachine(executable(text)),
     "closure": lambda text: rx.VirtualMachine(executable(text))[text],
-    "closure of Python": lambda text: rx.runtime.values.Closure(text, print, text),
     "tensor of tensor expressions": lambda text: expression(text),
     "function": function,
     "module": lambda text: rx.IRModule({"main": function(text)}, {text: text}, name=text),

@@ -475,4 +475,4 @@ class TestInterface:
         vm = machine(calling("test.add"))
         assert "main" in dir(vm)
         assert "main" in repr(vm)
-        assert not hasattr(vm, "_repr_html_")
+        assert "main" in vm._repr_html_()
