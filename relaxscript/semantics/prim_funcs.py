@@ -132,7 +132,8 @@ def prim_func_closure(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
 def entry_closure(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
     """A PrimFunc as users call it: as `prim_func_closure`, failures naming the function's place.
 
-    Tensors of other libraries become arrays that share their memory.
+    Tensors of other libraries become arrays that share their memory. One that returns nothing gives
+    None, as any such function of Python does.
     """
     direct, names = prim_func_closure(name, func, kernel), _names(func)
 
@@ -148,7 +149,8 @@ def entry_closure(name: str, func: PrimFunc, kernel: _Kernel) -> Closure:
             values = [converted(index, arg) for index, arg in enumerate(args)]
         try:
             with run_scope():
-                return direct(*values)
+                result = direct(*values)
+            return None if func.returned_dtype is None else result
         except VMError as error:
             placed = error.span is not None
             add_call_notes(error.locate(func.span), [(name, func.span)], placed)

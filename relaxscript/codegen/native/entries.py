@@ -171,6 +171,8 @@ def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
     }
     if "relaxscript.ndarray" in named:
         found["relaxscript.ndarray"] = id(np.ndarray)
+    if "relaxscript.none" in named:
+        found["relaxscript.none"] = id(None)
     return found
 
 

@@ -117,7 +117,7 @@ Tensor = Given | Made | Literal | View | Chosen
 # What a function is given for a parameter: tensors, numbers, shapes, and tuples of these.
 Param = Given | Scalar | ShapeValue | tuple[Any, ...]
 # The value that a function returns: the same, and what it made.
-Returned = Given | Made | View | Chosen | Number | ShapeValue | tuple[Any, ...]
+Returned = Given | Made | View | Chosen | Number | ShapeValue | tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def leaves_of(returned: Any) -> Iterator[Given | Made | View | Chosen]:
     if isinstance(returned, tuple):
         for field in returned:
             yield from leaves_of(field)
-    elif not isinstance(returned, (Number, ShapeValue)):
+    elif returned is not None and not isinstance(returned, (Number, ShapeValue)):
         yield returned
 
 

@@ -105,7 +105,7 @@ def entry_plan(name: str, function: relax.Function, source: ModuleKernels) -> En
 
 
 def prim_func_plan(name: str, function: tir.PrimFunc, source: ModuleKernels) -> EntryPlan | None:
-    """The plan of a function that hands its arguments to a kernel as they are.
+    """The plan of a function that hands its arguments to a kernel as they are, and gives None.
 
     `name` is that of the function in the module.
     """
@@ -118,7 +118,7 @@ def prim_func_plan(name: str, function: tir.PrimFunc, source: ModuleKernels) -> 
     if len(params) < len(buffers):
         return None
     call = PlannedCall(kernel, operands, frozenset(), source.rounds(name, function))
-    plan = EntryPlan(name, operands, params, (), (), (), (), (), (call,), ())
+    plan = EntryPlan(name, operands, params, (), (), (), (), (), (call,), None)
     try:
         require_fitting(plan, call)
     except Unplanned:
@@ -296,11 +296,11 @@ class _FunctionReader:
                 return self.call_of(callee.name_hint, self.source.module[callee], call.args)
         return self.memory(call)
 
-    def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> tuple[()]:
-        """A check of a value, or that of the arguments, which says what they must be."""
+    def check(self, name: str, values: Sequence[relax.Expr], info: StructInfo) -> list[Any]:
+        """A check of a value, or that of the arguments, which says what they must be; unit."""
         if name in (MATCH_CAST, MATCH_RESULT):
             self.fit([(self.value(values[0]), info)])
-            return ()
+            return []
         params = self.function.params
         same = len(values) == len(params) and all(
             value is param for value, param in zip(values, params, strict=True)
@@ -313,7 +313,7 @@ class _FunctionReader:
             self.take(info.fields)
         else:
             raise Unplanned
-        return ()
+        return []
 
     # ------------------------------------------------------------ memory
 
@@ -327,7 +327,7 @@ class _FunctionReader:
             case vm.alloc_tensor.op:
                 return self.tensor_in_storage(call.args)
             case vm.kill_object.op:
-                return ()
+                return []
         raise Unplanned
 
     def storage(self, args: Sequence[relax.Expr]) -> _Storage:
@@ -398,8 +398,8 @@ class _FunctionReader:
         reader.fit(list(zip(values, infos, strict=True)))
         return reader.sequence(callee.body)
 
-    def kernel(self, name: str, function: tir.PrimFunc, values: Sequence[Any]) -> tuple[()]:
-        """The call of a kernel."""
+    def kernel(self, name: str, function: tir.PrimFunc, values: Sequence[Any]) -> list[Any]:
+        """The call of a kernel, whose value is unit."""
         kernel = self.source.kernels.get(name)
         if not isinstance(kernel, Kernel) or kernel.calls_out or kernel.returns:
             raise Unplanned
@@ -414,7 +414,7 @@ class _FunctionReader:
         whole = frozenset(o for i, o in enumerate(operands) if i in filled)
         rounds = self.source.rounds(name, function)
         self.draft.steps.append(PlannedCall(kernel, operands, whole, rounds))
-        return ()
+        return []
 
 
 def _is_number(dtype: DataType) -> bool:

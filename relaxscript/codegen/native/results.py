@@ -90,6 +90,10 @@ def _view(cx: EntryContext, view: View) -> Value:
 
 def _fill(cx: EntryContext, returned: Returned, others: Iterator[Value]) -> Value:
     """The value that is returned; its references are in the tuples."""
+    if returned is None:
+        nothing = cx.symbol_value("relaxscript.none")
+        cx.reference(nothing)
+        return nothing
     if isinstance(returned, (Number, ShapeValue)):
         return next(others)
     if not isinstance(returned, tuple):

@@ -22,9 +22,9 @@ from relaxscript.semantics.operators import operator_function
 from relaxscript.semantics.prim_funcs import call_tir_adapter, kernel_argument, prim_func_closure
 
 __all__ = [
-    "ArrangedKernel", "CalledKernel", "ClosureMaker", "External", "FindPackedFunc", "Function",
-    "InPlaceResult", "LateFunction", "LocalClosureMaker", "OperatorMeaning", "PackedKernel",
-    "PrimFuncValue",
+    "ArrangedKernel", "CalledKernel", "ClosureMaker", "EntryKernel", "External", "FindPackedFunc",
+    "Function", "InPlaceResult", "LateFunction", "LocalClosureMaker", "OperatorMeaning",
+    "PackedKernel", "PrimFuncValue",
 ]  # fmt: skip
 
 Function = Callable[..., Any]
@@ -79,6 +79,24 @@ class PrimFuncValue(External):
 
     def make(self, kernels: Mapping[str, Function]) -> Function:
         return prim_func_closure(self.name, self.function, kernels[self.name])
+
+
+@dataclass(frozen=True)
+class EntryKernel(External):
+    """A PrimFunc as users call it, where it is a function of the program by itself."""
+
+    name: str
+    function: PrimFunc
+
+    def make(self, kernels: Mapping[str, Function]) -> Function:
+        direct = prim_func_closure(self.name, self.function, kernels[self.name])
+        if self.function.returned_dtype is not None:
+            return direct
+
+        def call(*args: Any) -> None:
+            direct(*args)
+
+        return Closure(self.name, call, direct.info)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def _emit_entry(program: Program, name: str, var: GlobalVar) -> None:
     buffers = function.buffer_map
     names = [buffers[p].name if p in buffers else p.name for p in function.params]
     with builder.function(name, len(names), names, pure=False, span=function.span):
-        callee, result = program.prim_func_value(var), builder.r(len(names))
+        callee, result = program.entry_kernel(var), builder.r(len(names))
         args = [builder.r(i) for i in range(len(names))]
         builder.emit_call(callee, args, result, span=function.span)
         builder.emit_ret(result)

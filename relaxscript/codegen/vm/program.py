@@ -28,6 +28,7 @@ from .externals import (
     ArrangedKernel,
     CalledKernel,
     ClosureMaker,
+    EntryKernel,
     External,
     FindPackedFunc,
     InPlaceResult,
@@ -173,6 +174,12 @@ class Program:
         name = var.name_hint
         made = PrimFuncValue(name, self.prim_func(var))
         return self.external(("value", name), f"{name}.function", made)
+
+    def entry_kernel(self, var: relax.GlobalVar) -> str:
+        """A PrimFunc as what a call from outside calls."""
+        name = var.name_hint
+        made = EntryKernel(name, self.prim_func(var))
+        return self.external(("entry", name), f"{name}.function", made)
 
     def extern(self, symbol: str, args: Sequence[relax.Expr] = ()) -> str:
         """The name under which the packed function `symbol` is found when a call is evaluated."""
