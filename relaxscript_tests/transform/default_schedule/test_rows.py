@@ -366,6 +366,7 @@ for i, k in T.grid(m, n):
 def test_what_is_the_same_for_a_row_is_computed_once():
     text = by_rows(fused(X, "y = R.nn.log_softmax(x)")).script()
     assert text.count("T.log(") == 1
+    assert by_rows(fused(X, "y = R.nn.softmax(x)")).script().count("1.0 / ") == 1
 
 
 def test_an_element_that_an_empty_row_does_not_have_is_not_read_before_the_row():

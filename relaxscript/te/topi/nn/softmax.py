@@ -1,11 +1,11 @@
-"""Exponentials divided by their sums. Source: TVM `topi.nn.softmax`."""
+"""Exponentials as shares of their sums. Source: TVM `topi.nn.softmax`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from relaxscript.ir.prim import PrimExpr, cast
+from relaxscript.ir.prim import PrimExpr, cast, const
 from relaxscript.ir.scalar_functions import FUNCTIONS
 from relaxscript.te import reduction as rules
 from relaxscript.te.compute import compute
@@ -79,9 +79,11 @@ def _shares(callee: str, x: Tensor, axis: int, exp: Callable[[PrimExpr], PrimExp
     powers = _tensor(x, lambda at: exp(parts.shifted(at)), "T_softmax_exp")
     sums = _sum_along(x, parts.axis, lambda at: powers[tuple(at)])
 
+    # A product, so that one division does for all exponentials of a sum. It is 1 at least, or NaN.
     def share(at: Sequence[PrimExpr]) -> PrimExpr:
         power = powers[tuple(at)]
-        return cast(power / cast(sums[parts.outside(at)], power.dtype), x.dtype)
+        one = const(1, power.dtype)
+        return cast(power * (one / cast(sums[parts.outside(at)], power.dtype)), x.dtype)
 
     return _tensor(x, share, "T_softmax_norm")
 
