@@ -78,6 +78,7 @@ def _layer_norm(
     return how(data, where, epsilon, factor, term)
 
 
+# The meaning rounds once. The compute does before `gamma` and `beta`, too: see `te/topi`.
 @layer_norm.compute(ulp=1, sums=4, terms=functools.partial(_layer_norm, normalized_terms))
 def _(
     context: ComputeContext, data: Any, gamma: Any, beta: Any, axes: Sequence[int],

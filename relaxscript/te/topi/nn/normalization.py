@@ -1,7 +1,8 @@
 """Tensors brought to mean 0 and variance 1 along some axes.
 
-Statistics are computed in a wide dtype, the variance from what is left without the mean; results
-are rounded once. `gamma` and `beta` may be None.
+Statistics are computed in a wide dtype, the variance from what is left without the mean. What they
+make of the elements is rounded to the dtype of the results. There `gamma` and `beta` follow, which
+may be None. Of narrower results than float32 all is wide, and rounded once.
 
 Source: TVM `topi.nn.layer_norm`, `rms_norm`, `group_norm`, `instance_norm`, `batch_norm`.
 """
@@ -70,9 +71,17 @@ def _named(data: Tensor, axis: Any) -> tuple[int, ...]:
     return tuple(a % data.ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 
 
-def _parameter(data: Tensor, parameter: Tensor | None, axes: Sequence[int]) -> Elements | None:
-    """A parameter that has these axes of the data, in their order."""
-    return None if parameter is None else spread(parameter, axes, accumulator(data.dtype))
+def _with_parameters(
+    data: Tensor, element: Elements, axes: Sequence[int], gamma: Tensor | None,
+    beta: Tensor | None, name: str,
+) -> Tensor:  # fmt: skip
+    """Normalized elements, times `gamma` and plus `beta`, which have these axes.
+
+    To widen both for each element would cost more than all else.
+    """
+    dtype = data.dtype if data.dtype.bits > 16 else accumulator(data.dtype)
+    parameters = (None if p is None else spread(p, axes, dtype) for p in (gamma, beta))
+    return _rounded(data, affine(lambda at: cast(element(at), dtype), *parameters), name)
 
 
 @topi_function
@@ -97,8 +106,7 @@ def _normalized(
     element = wide_elements(data, accumulator(data.dtype))
     mean, factor = _statistics(data.op.name, data.shape, axes, element, epsilon)
     found = _scaled(centred(element, mean), factor)
-    parameters = (_parameter(data, parameter, own) for parameter in (gamma, beta))
-    return _rounded(data, affine(found, *parameters), name)
+    return _with_parameters(data, found, own, gamma, beta, name)
 
 
 @topi_function
@@ -113,8 +121,7 @@ def rms_norm(data: Tensor, weight: Tensor, axis: Any, epsilon: float = 1e-5) -> 
     element = wide_elements(data, accumulator(data.dtype))
     square = mean_square_over(data.shape, axes, element, f"{data.op.name}_red")
     found = _scaled(element, inverse_deviation(square, epsilon, square.dtype))
-    gain = _parameter(data, weight, named)
-    return _rounded(data, affine(found, gain, None), "T_rms_norm")
+    return _with_parameters(data, found, named, weight, None, "T_rms_norm")
 
 
 @topi_function
@@ -176,9 +183,10 @@ def group_norm(
     statistics = _statistics(data.op.name, dims, over, of_groups, epsilon)
     mean, factor = map(grouped, statistics)
     element = wide_elements(data, wide)
-    parameters = (_parameter(data, parameter, [channel]) for parameter in (gamma, beta))
-    found = affine(lambda at: (element(at) - mean(at)) * factor(at), *parameters)
-    return _rounded(data, found, "T_group_norm")
+    return _with_parameters(
+        data, lambda at: (element(at) - mean(at)) * factor(at), [channel], gamma, beta,
+        "T_group_norm",
+    )  # fmt: skip
 
 
 def _around(values: Sequence[PrimExpr], axis: int) -> tuple[Any, PrimExpr, Any]:

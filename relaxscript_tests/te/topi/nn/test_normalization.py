@@ -36,6 +36,28 @@ def test_parameters_have_the_axes_in_the_order_in_which_they_are_named(
     np.testing.assert_allclose(found, x / size * weight.T[:, None, :], 1e-6)
 
 
+@pytest.mark.parametrize(("dtype", "times"), [("float32", 0), ("float16", 2), ("float64", 0)])
+def test_parameters_are_widened_only_where_results_are_narrow(dtype: str, times: int) -> None:
+    a, *others = (te.placeholder(s, dtype, n) for s, n in (((2, 5), "a"), ((5,), "g"), ((5,), "b")))
+    text = te.create_prim_func([a, *others, topi.nn.layer_norm(a, *others, -1)]).script()
+    assert text.count('T.Cast("float32", g[') + text.count('T.Cast("float32", b[') == times
+    assert 'T.Cast("float64", g[' not in text
+
+
+def test_what_is_normalized_may_be_as_large_as_it_is(rng: np.random.Generator) -> None:
+    x, gamma = normal(rng, 4, 64) * np.float32(1e37), normal(rng, 64)
+    a, g = te.placeholder((4, 64), name="a"), te.placeholder((64,), name="g")
+    for found in (
+        computed(topi.nn.layer_norm(a, g, None, -1), {a: x, g: gamma}, "llvm"),
+        computed(topi.nn.rms_norm(a, g, -1), {a: x, g: gamma}, "llvm"),
+    ):
+        assert np.isfinite(found).all()
+    np.testing.assert_allclose(
+        computed(topi.nn.layer_norm(a, g, None, -1), {a: x, g: gamma}), normalized(x, (1,)) * gamma,
+        1e-6,
+    )  # fmt: skip
+
+
 def test_groups_of_channels_are_normalized_together(x: np.ndarray) -> None:
     a = te.placeholder((2, te.var("c", "int64"), 5), name="a")
     found = computed(topi.nn.group_norm(a, None, None, 3, 1, [2]), {a: x})
