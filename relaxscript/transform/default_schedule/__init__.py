@@ -30,6 +30,10 @@ expanded_scalars.py        scalars of iterations as buffers, one element for eac
 renamed_results.py         results that are stored again, with a buffer for each step.
 conditional_inits.py       reductions that are begun where an index is zero, begun before.
 neutral_starts.py          reductions that begin with any values, which are added behind them.
+split_axes.py              axes that are indexed as several, as these.
+flat_indices.py            indices of several loops, and the strides by which an axis is divided.
+guarded.py                 functions that are arranged where conditions hold of their sizes.
+divided_loops.py           loops and axes of blocks as two.
 starts.py                  what reductions begin with, where loops have stored it.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.semantics.fill_sets import FILLS, filled_params
 from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
@@ -16,6 +17,7 @@ from .conditional_inits import with_inits
 from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
 from .expanded_scalars import with_expanded_scalars
+from .guarded import Guarded, guarded
 from .nests import nests
 from .neutral_starts import with_neutral_starts
 from .ordered_loops import with_ordered_loops
@@ -23,6 +25,7 @@ from .processor import Processor, this_processor
 from .product import product
 from .renamed_results import with_renamed_results
 from .rows import rows
+from .split_axes import with_split_axes
 from .transposed_product import transposed_product
 from .wide_indices import with_wide_indices
 
@@ -32,8 +35,8 @@ __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
 
 # What brings functions into the form that rules know.
-_FIRST: tuple[Callable[[PrimFunc], PrimFunc], ...] = (
-    with_wide_indices, with_inits, with_expanded_scalars, with_distributed_loops,
+_FIRST: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
+    with_wide_indices, with_split_axes, with_inits, with_expanded_scalars, with_distributed_loops,
     with_ordered_loops, with_neutral_starts, with_renamed_results,
 )  # fmt: skip
 
@@ -55,7 +58,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
-    Before rules see a function its loops become such of int64 (`wide_indices.py`). Each statement
+    Before rules see a function its loops become such of int64 (`wide_indices.py`). Axes that are
+    indexed as several, `C[i * 64 + j]`, become these (`split_axes.py`). Each statement
     has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
     A scalar becomes a buffer for that (`expanded_scalars.py`). Reductions that begin under a
     condition begin before it (`conditional_inits.py`). Each begins with a neutral value
@@ -82,9 +86,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
-        given = func
-        for step in _FIRST:
-            given = step(given)
+        given, conditions = _in_known_form(func)
         for rule in self.rules:
             made = rule(given, this_processor())
             if made is not None:
@@ -93,11 +95,23 @@ class ApplyDefaultSchedule(PrimFuncPass):
                     VECTOR_MATH: True,
                     SCHEDULE: _name_of(rule),
                     # That is seen in plain loops, and not in arranged ones.
-                    FILLS: sorted(filled_params(given, mod)),
+                    FILLS: sorted(filled_params(func if conditions else given, mod)),
                 }
-                scheduled: PrimFunc = made.with_attrs(marks)
+                scheduled: PrimFunc = guarded(func, made, conditions).with_attrs(marks)
                 return scheduled
         return func
+
+
+def _in_known_form(func: PrimFunc) -> Guarded:
+    """A function in the form that rules know, and where it does the same."""
+    conditions: list[PrimExpr] = []
+    for step in _FIRST:
+        made = step(func)
+        if isinstance(made, Guarded):
+            conditions += made.conditions
+            made = made.func
+        func = made
+    return Guarded(func, tuple(conditions))
 
 
 def _name_of(rule: Rule) -> str:

@@ -15,18 +15,20 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, Call, IntImm, PrimExpr, Var, const
 from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import Block, BlockRealize, BufferStore, IfThenElse, PrimFunc, SeqStmt, Stmt
-from relaxscript.ir.walk import rewrite
+from relaxscript.ir.walk import rewrite, walk
+from relaxscript.transform.prim_func.known_facts import sizes_of
 from relaxscript.transform.prim_func.memory_access import Memories
 from relaxscript.transform.schedule.accesses import accumulated
 
 from .distributed_loops import element_accesses, in_own_loops
+from .guarded import Guarded
 from .loop_nests import Loop, loops_around, parts_of, with_parts
 from .loop_writing import in_loops, in_row
 
 __all__ = ["with_inits"]
 
 
-def with_inits(func: PrimFunc) -> PrimFunc:
+def with_inits(func: PrimFunc) -> Guarded:
     """The function with first values of reductions before them, or in `T.init`.
 
     for i, k in T.grid(n, 64):              for i in range(n):
@@ -35,18 +37,19 @@ def with_inits(func: PrimFunc) -> PrimFunc:
         s[i] = s[i] + A[i, k]                       s[i] = s[i] + A[i, k]
 
     The same is done where the condition is in what is stored: `T.if_then_else(k == 0, 0, s[i]) +
-    A[i, k]`. The condition holds in the first iteration of loops that surely have one, and all
+    A[i, k]`. The condition holds in the first iteration of loops, which must have one, and all
     happens in its order. Where other loops are inside of these, no iteration of theirs uses what
     another one writes. In a block the condition is about all axes that are reduced. The same object
     where there is no such condition.
     """
     parts = parts_of(func)
     if parts is None or not any(map(_has_condition, parts.parts)):
-        return func
-    made = [_begun(func, part) for part in parts.parts]
+        return Guarded(func)
+    before = _Before(func)
+    made = [before.begun(part) for part in parts.parts]
     if all(new is old for new, old in zip(made, parts.parts)):
-        return func
-    return func.replace(body=with_parts(func.body, made))
+        return Guarded(func)
+    return Guarded(func.replace(body=with_parts(func.body, made)), tuple(before.conditions))
 
 
 def _has_condition(part: Stmt) -> bool:
@@ -70,52 +73,66 @@ class _Begun(NamedTuple):
     body: Stmt
 
 
-def _begun(func: PrimFunc, stmt: Stmt) -> Stmt:
-    """A statement in which what begins is before the loops in which it does."""
-    found = loops_around(stmt)
-    if found is None:
-        return stmt
-    loops, body = found
-    if isinstance(body, BlockRealize):
-        made = _with_init(body)
-        return stmt if made is body else in_loops(loops, made)
-    if isinstance(body, SeqStmt):
-        inner = tuple([_begun(func, part) for part in body.seq])
-        if any(new is not old for new, old in zip(inner, body.seq)):
-            body = in_row(*[s for part in inner for s in _statements(part)])
-            stmt = in_loops(loops, body)
-    begun = _begun_in(body)
-    return stmt if begun is None else _before_loops(func, stmt, loops, begun)
+class _Before:
+    """Puts what begins before the loops in which it does, `conditions` holding of their extents."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+        self.sizes = sizes_of(func)
+        self.conditions: list[PrimExpr] = []
+
+    def begun(self, stmt: Stmt) -> Stmt:
+        """A statement in which what begins is before the loops in which it does."""
+        found = loops_around(stmt)
+        if found is None:
+            return stmt
+        loops, body = found
+        if isinstance(body, BlockRealize):
+            made = _with_init(body)
+            return stmt if made is body else in_loops(loops, made)
+        if isinstance(body, SeqStmt):
+            inner = tuple([self.begun(part) for part in body.seq])
+            if any(new is not old for new, old in zip(inner, body.seq)):
+                body = in_row(*[s for part in inner for s in _statements(part)])
+                stmt = in_loops(loops, body)
+        begun = _begun_in(body)
+        return stmt if begun is None else self.before_loops(stmt, loops, begun)
+
+    def before_loops(self, stmt: Stmt, loops: list[Loop], begun: _Begun) -> Stmt:
+        places = [k for k, loop in enumerate(loops) if loop.var in begun.variables]
+        if len(places) < len(begun.variables):
+            return stmt
+        around, inner = loops[: places[0]], loops[places[0] :]
+        others = [loop for loop in inner if loop.var not in begun.variables]
+        needed = self.conditions_of([loops[place].extent for place in places])
+        whole = in_loops(inner, in_row(begun.first, begun.body))
+        if needed is None or not _are_independent(self.func, whole, inner, others):
+            return stmt
+        self.conditions += needed
+        zeros: dict[Node, PrimExpr] = {var: const(0, var.dtype) for var in begun.variables}
+        # The extents of other loops may depend on those that are zero here.
+        first = in_own_loops(
+            [Loop(loop.var, rewrite(loop.extent, zeros.get)) for loop in others],
+            rewrite(begun.first, zeros.get),
+        )
+        return in_loops(around, in_row(*_statements(first), in_loops(inner, begun.body)))
+
+    def conditions_of(self, extents: list[PrimExpr]) -> list[PrimExpr] | None:
+        """The conditions on sizes under which loops have an iteration; None where nobody knows."""
+        made: list[PrimExpr] = []
+        for extent in extents:
+            condition = extent > const(0, extent.dtype)
+            if prove(condition) is YES:
+                continue
+            used = {node for node in walk(extent) if isinstance(node, Var)}
+            if isinstance(extent, IntImm) or not used <= self.sizes:
+                return None
+            made.append(condition)
+        return made
 
 
 def _statements(stmt: Stmt) -> tuple[Stmt, ...]:
     return stmt.seq if isinstance(stmt, SeqStmt) else (stmt,)
-
-
-def _before_loops(func: PrimFunc, stmt: Stmt, loops: list[Loop], begun: _Begun) -> Stmt:
-    places = [k for k, loop in enumerate(loops) if loop.var in begun.variables]
-    if len(places) < len(begun.variables):
-        return stmt
-    around, inner = loops[: places[0]], loops[places[0] :]
-    if not all(_has_iterations(loop) for loop in inner if loop.var in begun.variables):
-        return stmt
-    others = [loop for loop in inner if loop.var not in begun.variables]
-    body = in_row(begun.first, begun.body)
-    if not _are_independent(func, in_loops(inner, body), inner, others):
-        return stmt
-    zeros: dict[Node, PrimExpr] = {var: const(0, var.dtype) for var in begun.variables}
-    # The extents of other loops may depend on those that are zero here.
-    first = in_own_loops(
-        [Loop(loop.var, rewrite(loop.extent, zeros.get)) for loop in others],
-        rewrite(begun.first, zeros.get),
-    )
-    return in_loops(around, in_row(*_statements(first), in_loops(inner, begun.body)))
-
-
-def _has_iterations(loop: Loop) -> bool:
-    if isinstance(loop.extent, IntImm):
-        return loop.extent.value > 0
-    return prove(loop.extent > const(0, loop.extent.dtype)) is YES
 
 
 def _are_independent(func: PrimFunc, stmt: Stmt, loops: list[Loop], others: list[Loop]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from relaxscript.analysis.prim_funcs import expr_deep_equal
 from relaxscript.ir import prim
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
 from relaxscript.ir.tir import Buffer, BufferStore, PrimFunc, Stmt
@@ -88,8 +89,9 @@ class _Step(NamedTuple):
         return self.plain.store
 
     def loads(self) -> list[BufferLoad]:
-        """The loads of its value, but for that of the element that is stored."""
-        return [node for node in walk(self.plain.value) if isinstance(node, BufferLoad)]
+        """The loads of its value; of a reduction but for that of the element that is stored."""
+        value = self.plain.value if self.elements is None else self.store.value
+        return [node for node in walk(value) if isinstance(node, BufferLoad)]
 
 
 def _step_of(part: Stmt) -> _Step | None:
@@ -98,11 +100,15 @@ def _step_of(part: Stmt) -> _Step | None:
         return None
     if plain.reduction is not None:
         return None if plain.has_lets else _Step(part, plain, plain.start, None)
+    return _of_each_element(part, plain)
+
+
+def _of_each_element(part: Stmt, plain: PlainNest) -> _Step | None:
     nest = nest_of(part)
     if nest is None:
         return None
     nest = Nest(*with_groups_as_loops(nest.loops, nest.store, FEWEST))
-    return _Step(part, plain, None, InlinedNest(nest, ()))
+    return _Step(part, plain._replace(reduction=None), None, InlinedNest(nest, ()))
 
 
 def _with_starts(steps: list[_Step]) -> list[_Step] | None:
@@ -114,10 +120,14 @@ def _with_starts(steps: list[_Step]) -> list[_Step] | None:
         if step.plain.reduction is None or step.start is not None:
             made.append(step)
             continue
-        before = made.pop() if made else None
-        if before is None or not clears(before.plain, step.plain):
+        if made and clears(made[-1].plain, step.plain):
+            made[-1] = step._replace(start=made[-1].plain.value)
+            continue
+        # What is added once to what is there is an element as others are.
+        added = None if step.plain.inner else _of_each_element(step.part, step.plain)
+        if added is None:
             return None
-        made.append(step._replace(start=before.plain.value))
+        made.append(added)
     return made
 
 
@@ -128,11 +138,21 @@ def _are_in_order(steps: list[_Step], own: set[Var]) -> bool:
         return False
     for place, step in enumerate(steps):
         for load in step.loads():
+            if load.buffer.data not in own and _is_in_place(step, load):
+                continue
             if load.buffer.data in own and load.buffer.data not in last:
                 return False
             if last.get(load.buffer.data, -1) >= place:
                 return False
     return True
+
+
+def _is_in_place(step: _Step, load: BufferLoad) -> bool:
+    """True if an element is read where it is stored, by a step of elements."""
+    store = step.store
+    if step.elements is None or load.buffer is not store.buffer:
+        return False
+    return all(map(expr_deep_equal, load.indices, store.indices))
 
 
 def _with_values_inlined(steps: list[_Step], own: tuple[Buffer, ...]) -> list[_Step]:

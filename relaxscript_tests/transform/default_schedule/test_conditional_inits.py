@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxscript.codegen.llvm import compile_prim_func
 from relaxscript.interpreter.tir import evaluate
+from relaxscript.ir.module import IRModule
 from relaxscript.ir.structural_equality import assert_structural_equal
 from relaxscript.ir.tir import PrimFunc
+from relaxscript.script import from_source
+from relaxscript.transform import ApplyDefaultSchedule
 from relaxscript.transform.default_schedule.conditional_inits import with_inits
 
 from .test_distributed_loops import MATRICES, assert_arranged, function
@@ -36,9 +40,10 @@ def assert_same_bits(given: PrimFunc, made: PrimFunc) -> None:
 def assert_becomes(head: str, before: str, after: str) -> None:
     given = function(head, before)
     text = given.script()
-    made = with_inits(given)
+    made, conditions = with_inits(given)
     assert_structural_equal(made, function(head, after))
-    assert with_inits(made) is made
+    assert not conditions
+    assert with_inits(made).func is made
     assert given.script() == text
     assert_same_bits(given, made)
 
@@ -77,7 +82,7 @@ for i, k in T.grid(6, 40):
     for first in ("k", "0"):
         assert_becomes(HEAD, before.format(first=first), BEGUN.replace("b[i]", "T.float32(0)"))
     given = function(HEAD, before.format(first="1"))
-    assert with_inits(given) is given
+    assert with_inits(given).func is given
 
 
 def test_a_maximum_that_begins_with_its_first_term_has_it_twice():
@@ -159,7 +164,7 @@ for i, k in T.grid(6, 40):
         "        s[vi] = T.if_then_else(vk == 0, b[vi], s[vi]) + A[vi, vk]\n",
     ):
         given = function(HEAD, block + before)
-        made = with_inits(given)
+        made = with_inits(given).func
         expected = function(HEAD, after)
         assert made.script().split("with T.init")[1] == expected.script().split("with T.init")[1]
         assert_same_bits(given, made)
@@ -190,7 +195,7 @@ for i, k, r in T.grid(6, 4, 10):
 )  # fmt: skip
 def test_what_is_done_under_other_conditions_stays(body: str):
     given = function(HEAD, body)
-    made = with_inits(given)
+    made = with_inits(given).func
     assert "if" in made.script()
     assert_same_bits(given, made)
 
@@ -207,19 +212,50 @@ for i, k, r in T.grid(6, 4, 10):
         s[vi] = s[vi] + A[vi, vk * 10 + vr]
 """
     given = function(HEAD, body)
-    assert with_inits(given) is given
+    assert with_inits(given).func is given
 
 
-def test_loops_that_may_have_no_iteration_stay():
+def test_loops_that_may_have_no_iteration_are_a_condition():
     head = 'A: T.Buffer((6, "n"), "float32"), s: T.Buffer((6,), "float32")'
     body = (
         "n = T.int64()\nfor i, k in T.grid(6, {}):\n    if k == 0:\n        s[i] = T.float32(0)\n"
     )
-    body += "    s[i] = s[i] + A[i, k % 5]"
+    body += "    s[i] = s[i] + A[i, k]"
     given = function(head, body.format("n"))
-    assert with_inits(given) is given
-    more = function(head, body.format("n + 1"))
-    assert "if" not in with_inits(more).script()
+    made, conditions = with_inits(given)
+    assert "if" not in made.script()
+    assert [str(condition) for condition in conditions] == ["n > 0"]
+    always = with_inits(function(head, body.format("n + 1").replace("k]", "k - 1]")))
+    assert "if" not in always.func.script()
+    assert not always.conditions
+
+
+def test_loops_whose_extent_is_that_of_other_loops_stay():
+    body = """
+for i in range(6):
+    for k in range(i):
+        if k == 0:
+            s[i] = b[i]
+        s[i] = s[i] + A[i, k]
+"""
+    given = function(HEAD, body)
+    assert with_inits(given).func is given
+
+
+def test_rows_without_elements_are_done_as_they_are_written():
+    head = 'A: T.Buffer((6, "n"), "float32"), s: T.Buffer((6,), "float32")'
+    body = "n = T.int64()\nfor i, k in T.grid(6, n):\n    if k == 0:\n        s[i] = T.float32(0)\n"
+    func = function(head, body + "    s[i] = s[i] + A[i, k]")
+    made = ApplyDefaultSchedule()(IRModule({"main": func}))["main"]
+    assert made.attrs.get("relaxscript.schedule") == "rows"
+    assert not made.attrs.get("relaxscript.fills")
+    assert_structural_equal(from_source(made.script()), made)
+    for n in (0, 1, 37):
+        a = np.arange(6 * n, dtype="float32").reshape(6, n)
+        for run in (lambda *args: evaluate(made, args), compile_prim_func(made)):
+            s = np.full(6, 3, "float32")
+            run(a, s)
+            assert s.tolist() == ([3] * 6 if n == 0 else a.sum(axis=1).tolist())
 
 
 @pytest.mark.parametrize("loops", ["i, j, k", "i, k, j", "k, i, j"])
@@ -235,4 +271,4 @@ for {loops} in T.grid(24, 24, 24):
 
 def test_functions_without_conditions_are_the_same_object():
     given = function(HEAD, BEGUN)
-    assert with_inits(given) is given
+    assert with_inits(given).func is given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _ADDED = ("A[i, k]", "B[k, j]", "A[i, k] * B[k, j]", "A[k, j]", "B[i, k] * A[j, 
 
 def statements(rng: random.Random, stored: list[str]) -> list[str]:
     """A value, a sum, or what is made of what has been stored; now and then what is elsewhere."""
-    place = rng.choice(("C[i, j]", "C[i, j]", "D[i, j]", "s[0]"))
+    place = rng.choice(("C[i, j]", "C[i, j]", "D[i, j]", "D[i, j]", "s[0]"))
     reads = [*_GIVEN, *stored * 2]
     if rng.random() < 0.05:
         reads += ["C[i, 0]", "D[j, i]", "s[0]"] * 3
@@ -50,23 +51,32 @@ def reduction(rng: random.Random, place: str, value: str) -> list[str]:
     operands = rng.choice(((place, added), (added, place)))
     loop, total = f"for k in range({M}):", kind.format(*operands)
     if rng.random() < 0.5:
-        return [
-            *([] if rng.random() < 0.1 else [f"{place} = {start}"]),
-            loop,
-            f"    {place} = {total}",
-        ]
-    first = rng.choice(("k == 0", "k < 1", "0 == k", "k <= 0", "k == 1", "j == 0 and k == 0"))
+        before = [] if rng.random() < 0.1 else [f"{place} = {start}"]
+        return [*before, loop, f"    {place} = {total}"]
+    firsts = ("k == 1", "j == 0 and k == 0") if rng.random() < 0.1 else ()
+    first = rng.choice(("k == 0", "k < 1", "0 == k", "k <= 0", *firsts))
     how = rng.randrange(3)
     if how == 0:
         return [loop, f"    if {first}:", f"        {place} = {start}", f"    {place} = {total}"]
     if how == 1:
-        begun = rng.choice((added.replace("k", "0"), start))
+        begun = start if rng.random() < 0.1 else added.replace("k", "0")
         lines = [f"    if {first}:", f"        {place} = {begun}"]
         return [loop, *lines, "    else:", f"        {place} = {total}"]
     old = rng.choice((
         f"T.if_then_else({first}, {start}, {place})", f"T.if_then_else(k > 0, {place}, {start})",
     ))  # fmt: skip
     return [loop, f"    {place} = {total.replace(place, old, 1) if place not in added else total}"]
+
+
+def in_tiles(text: str) -> str:
+    """The same loops, those over rows and columns by tiles of four."""
+    text = text.replace(
+        f"i, j in T.grid({M}, {N})", f"u, v, p, q in T.grid({M // 4}, {N // 4}, 4, 4)"
+    )
+    text = text.replace(
+        f"j, i in T.grid({N}, {M})", f"v, q, u, p in T.grid({N // 4}, 4, {M // 4}, 4)"
+    )
+    return re.sub(r"\bj\b", "(v * 4 + q)", re.sub(r"\bi\b", "(u * 4 + p)", text))
 
 
 def hand_written(seed: int) -> PrimFunc:
@@ -81,7 +91,16 @@ def hand_written(seed: int) -> PrimFunc:
         for _ in range(rng.randint(1, 3)):
             body += [f"    {line}" for line in statements(rng, stored)]
     text = "".join(f"    {line}\n" for line in body)
-    shapes = ", ".join(f'{name}: T.Buffer(({N}, {N}), "float32")' for name in "ABCD")
+    rows = N if "D[j, i]" in text or rng.random() < 0.3 else M
+    if rng.random() < 0.3:
+        text = in_tiles(text)
+    flat = rng.choice(("", "", "ABCD", "CD", "ABC", "AD"))
+    text = re.sub(rf"\b([{flat or '-'}])\[([^],]+), ([^],]+)\]", rf"\1[(\2) * {N} + \3]", text)
+    counts = {"A": N, "B": N, "C": rows, "D": rows}
+    sizes = {
+        name: f"{count * N}," if name in flat else f"{count}, {N}" for name, count in counts.items()
+    }
+    shapes = ", ".join(f'{name}: T.Buffer(({size}), "float32")' for name, size in sizes.items())
     before = "    s[0] = T.float32(2)\n" if rng.random() < 0.1 else ""
     return from_source(
         f"@T.prim_func\ndef main({shapes}):\n    T.func_attr({{'tir.noalias': True}})\n"
@@ -100,7 +119,8 @@ def test_what_is_arranged_of_functions_written_by_hand_gives_the_same():
         found += 1
         assert_structural_equal(from_source(made.script()), made)
         generator = np.random.default_rng(seed)
-        given = [generator.integers(-3, 4, (N, N)).astype("float32") for _ in range(4)]
+        shapes = [[int(n) for n in buffer.shape] for buffer in func.buffer_map.values()]
+        given = [generator.integers(-3, 4, shape).astype("float32") for shape in shapes]
         expected = [array.copy() for array in given]
         evaluate(func, expected)
         for run in (lambda *args, f=made: evaluate(f, args), compile_prim_func(made)):
