@@ -37,11 +37,11 @@ def with_split_axes(func: PrimFunc) -> Guarded:
         for i, j in T.grid(8, 64):                      for i, j in T.grid(8, 64):
             C[i * 64 + j] = C[i * 64 + j] + 1               C[i, j] = C[i, j] + 1
 
-    So are those of manual tiles, `C[i * 16 + ii, j * 16 + jj]`. An axis is divided by a stride of
-    its indices that divides its size, where in all of them the rest is below the stride. So an
-    element is in the same place of memory, and is outside where it was. Loops over what are several
-    axes become loops over each. Sizes that are no dimensions have to be at least zero. The same
-    object where nothing is stored so, and for functions that do not promise `tir.noalias`.
+    So are those of manual tiles, `C[i * 16 + ii, j * 16 + jj]`. An axis is divided by a stride that
+    divides its size. The rest of each index is below the stride. So an element is in the same place
+    of memory, and is outside where it was. Loops over what are several axes become loops over
+    each. Sizes that are no dimensions have to be at least zero. The same object where nothing is
+    stored so, and for functions that do not promise `tir.noalias`.
     """
     parts = parts_of(func)
     if parts is None or not has_noalias(func) or not _stores_flat(func.body):
