@@ -32,6 +32,8 @@ conditional_inits.py       reductions that are begun where an index is zero, beg
 neutral_starts.py          reductions that begin with any values, which are added behind them.
 split_axes.py              axes that are indexed as several, as these.
 flat_indices.py            indices of several loops, and the strides by which an axis is divided.
+loops_of_quotients.py      loops that are divided where they store, as several.
+loops_of_axes.py           loops of blocks by tiles, as one loop for each axis.
 guarded.py                 functions that are arranged where conditions hold of their sizes.
 divided_loops.py           loops and axes of blocks as two.
 starts.py                  what reductions begin with, where loops have stored it.

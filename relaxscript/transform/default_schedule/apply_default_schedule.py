@@ -18,6 +18,8 @@ from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
 from .expanded_scalars import with_expanded_scalars
 from .guarded import Guarded, guarded
+from .loops_of_axes import with_loops_of_axes
+from .loops_of_quotients import with_loops_of_quotients
 from .nests import nests
 from .neutral_starts import with_neutral_starts
 from .ordered_loops import with_ordered_loops
@@ -36,8 +38,9 @@ Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
 
 # What brings functions into the form that rules know.
 _FIRST: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
-    with_wide_indices, with_split_axes, with_inits, with_expanded_scalars, with_distributed_loops,
-    with_ordered_loops, with_neutral_starts, with_renamed_results,
+    with_wide_indices, with_loops_of_quotients, with_split_axes, with_loops_of_axes, with_inits,
+    with_expanded_scalars, with_distributed_loops, with_ordered_loops, with_neutral_starts,
+    with_renamed_results,
 )  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
@@ -59,11 +62,13 @@ class ApplyDefaultSchedule(PrimFuncPass):
     for elements that depend on where they are.
 
     Before rules see a function its loops become such of int64 (`wide_indices.py`). Axes that are
-    indexed as several, `C[i * 64 + j]`, become these (`split_axes.py`). Each statement
-    has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
-    A scalar becomes a buffer for that (`expanded_scalars.py`). Reductions that begin under a
-    condition begin before it (`conditional_inits.py`). Each begins with a neutral value
-    (`neutral_starts.py`). Results that are stored again get others before (`renamed_results.py`).
+    indexed as several, `C[i * 64 + j]`, become these (`split_axes.py`). So do loops that are
+    divided (`loops_of_quotients.py`), while tiles of a block become loops over all of its axes
+    (`loops_of_axes.py`). Each statement has a nest of its own (`distributed_loops.py`), in the
+    order of the result (`ordered_loops.py`). A scalar becomes a buffer for that
+    (`expanded_scalars.py`). Reductions that begin under a condition begin before it
+    (`conditional_inits.py`). Each begins with a neutral value (`neutral_starts.py`). Results that
+    are stored again get others before (`renamed_results.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions

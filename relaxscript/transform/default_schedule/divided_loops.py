@@ -7,9 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 from relaxscript.arith import Facts
-from relaxscript.arith.index_algebra import IndexAlgebra
+from relaxscript.arith.index_algebra import IndexAlgebra, is_one
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import INT64, PrimExpr, Var, cast, const
+from relaxscript.ir.prim import INT64, FloorDiv, FloorMod, PrimExpr, Var, cast, const
 from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import BlockRealize, For, IterVar, Range, Stmt
 from relaxscript.ir.walk import rewrite
@@ -17,6 +17,8 @@ from relaxscript.ir.walk import rewrite
 from .loop_nests import loops_around
 
 __all__ = ["with_divided_loops"]
+
+_ALGEBRA = IndexAlgebra(Facts())
 
 
 class _Parts(NamedTuple):
@@ -36,7 +38,8 @@ def with_divided_loops(body: Stmt, numbers: Mapping[Var, PrimExpr]) -> Stmt | No
     for t in range(512):                    for t_outer, t_inner in T.grid(8, 64):
         C[t] = T.float32(0)         →           C[t_outer * 64 + t_inner] = T.float32(0)
 
-    The inner one has as many iterations as `numbers` says. So are the loops that give an axis its
+    The inner one has as many iterations as `numbers` says. Quotients and remainders by this number
+    are the variables themselves. So are the loops that give an axis its
     values, and the axes to which a loop gives them.
     """
     found = _with_axes(body, numbers)
@@ -86,15 +89,40 @@ def _divided_loop(loop: For, part: _Parts) -> Stmt:
     number = _quotient(loop.extent, part)
     if found is None or loop.loop_var.dtype is not INT64:
         raise _NotDivided
-    values: dict[Node, PrimExpr] = {loop.loop_var: part.value()}
-    inner = loop.replace(
-        loop_var=part.inner, extent=part.number, body=rewrite(loop.body, values.get)
-    )
+    body = rewrite(loop.body, _InParts({loop.loop_var: part}))
+    inner = loop.replace(loop_var=part.inner, extent=part.number, body=body)
     return loop.replace(loop_var=part.outer, extent=number, body=inner)
 
 
+class _InParts:
+    """Puts two variables in the place of one; what is a part by a division is one of them."""
+
+    def __init__(self, parts: Mapping[Var, _Parts]) -> None:
+        self.parts = parts
+        self.values = {var: part.value() for var, part in parts.items()}
+        self.by_value = {id(value): parts[var] for var, value in self.values.items()}
+
+    def __call__(self, node: Node) -> Node | None:
+        match node:
+            case Var():
+                return self.values.get(node)
+            case FloorDiv(a=a, b=by) if id(a) in self.by_value:
+                part = self.by_value[id(a)]
+                number = _ALGEBRA.quotient(by, part.number)
+                if number is not None:
+                    return part.outer if is_one(number) else FloorDiv(part.outer, number)
+            case FloorMod(a=a, b=by) if id(a) in self.by_value:
+                part = self.by_value[id(a)]
+                number = _ALGEBRA.quotient(by, part.number)
+                if number is not None and is_one(number):
+                    return part.inner
+                if number is not None:
+                    return FloorMod(part.outer, number) * part.number + part.inner
+        return None
+
+
 def _quotient(extent: PrimExpr, part: _Parts) -> PrimExpr:
-    number = IndexAlgebra(Facts()).quotient(cast(extent, INT64), part.number)
+    number = _ALGEBRA.quotient(cast(extent, INT64), part.number)
     if number is None:
         raise _NotDivided
     return number
@@ -103,7 +131,7 @@ def _quotient(extent: PrimExpr, part: _Parts) -> PrimExpr:
 def _divided_axes(realize: BlockRealize, parts: Mapping[Var, _Parts]) -> BlockRealize:
     block = realize.block
     axes, values = list[IterVar](), list[PrimExpr]()
-    given: dict[Node, PrimExpr] = {}
+    given: dict[Var, _Parts] = {}
     for axis, value in zip(block.iter_vars, realize.iter_values, strict=True):
         part = parts.get(axis.var)
         if part is None:
@@ -112,7 +140,7 @@ def _divided_axes(realize: BlockRealize, parts: Mapping[Var, _Parts]) -> BlockRe
             continue
         if not isinstance(value, Var) or axis.dom is None or axis.var.dtype is not INT64:
             raise _NotDivided
-        given[axis.var] = part.value()
+        given[axis.var] = part
         whole = Range(axis.dom.min, _quotient(axis.dom.extent, part))
         axes += [
             axis.replace(dom=whole, var=part.outer),
@@ -120,7 +148,7 @@ def _divided_axes(realize: BlockRealize, parts: Mapping[Var, _Parts]) -> BlockRe
         ]
         values += [parts[value].outer, parts[value].inner]
     made = block.replace(
-        iter_vars=tuple(axes), body=rewrite(block.body, given.get), reads=(), writes=(),
-        init=None if block.init is None else rewrite(block.init, given.get),
+        iter_vars=tuple(axes), body=rewrite(block.body, _InParts(given)), reads=(), writes=(),
+        init=None if block.init is None else rewrite(block.init, _InParts(given)),
     )  # fmt: skip
     return realize.replace(iter_values=tuple(values), block=made)

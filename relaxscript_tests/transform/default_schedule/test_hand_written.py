@@ -79,6 +79,13 @@ def in_tiles(text: str) -> str:
     return re.sub(r"\bj\b", "(v * 4 + q)", re.sub(r"\bi\b", "(u * 4 + p)", text))
 
 
+def in_one_loop(text: str) -> str:
+    """The same loops, those over rows and columns as one."""
+    text = text.replace(f"i, j in T.grid({M}, {N})", f"t in range({M * N})")
+    text = text.replace(f"j, i in T.grid({N}, {M})", f"t in range({M * N})")
+    return re.sub(r"\bj\b", f"(t % {N})", re.sub(r"\bi\b", f"(t // {N})", text))
+
+
 def hand_written(seed: int) -> PrimFunc:
     """One or two rows of loops around one to three values and sums."""
     rng = random.Random(seed)
@@ -92,8 +99,9 @@ def hand_written(seed: int) -> PrimFunc:
             body += [f"    {line}" for line in statements(rng, stored)]
     text = "".join(f"    {line}\n" for line in body)
     rows = N if "D[j, i]" in text or rng.random() < 0.3 else M
-    if rng.random() < 0.3:
-        text = in_tiles(text)
+    form = rng.random()
+    if form < 0.4:
+        text = in_tiles(text) if form < 0.25 else in_one_loop(text)
     flat = rng.choice(("", "", "ABCD", "CD", "ABC", "AD"))
     text = re.sub(rf"\b([{flat or '-'}])\[([^],]+), ([^],]+)\]", rf"\1[(\2) * {N} + \3]", text)
     counts = {"A": N, "B": N, "C": rows, "D": rows}

@@ -363,8 +363,9 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 SHARED = {
     "apply_default_schedule", "conditional_inits", "contraction_axes", "contraction_sizes",
     "distributed_loops", "divided_loops", "expanded_scalars", "flat_indices", "guarded",
-    "loop_nests", "loop_writing", "neutral_starts", "ordered_loops", "processor",
-    "renamed_results", "row_nests", "split_axes", "starts", "wide_indices",
+    "loop_nests", "loop_writing", "loops_of_axes", "loops_of_quotients", "neutral_starts",
+    "ordered_loops", "processor", "renamed_results", "row_nests", "split_axes", "starts",
+    "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
