@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from relaxscript.cli.pages import GROUPS
-from relaxscript.errors import CODES, Page, page_of, render
-from relaxscript.errors.exceptions import DiagnosticError
-from relaxscript.script import from_source
+from relaxscript.errors import CODES, Page, page_of
 
+from .example_programs import told_by, whole_program
 from .markdown import fence, page, prose, table, to_markdown
 
-__all__ = ["diagnostic_pages", "message_of", "places"]
+__all__ = ["NO_PROGRAMS", "diagnostic_pages", "message_of", "places"]
+
+# Codes whose examples are commands of a shell.
+NO_PROGRAMS = frozenset({"RX0702"})
 
 
 def places() -> Mapping[str, str]:
@@ -57,22 +58,15 @@ def _diagnostic_page(found: Page) -> str:
         to_markdown(found.meaning),
         section,
         "## Wrong",
-        fence(found.wrong),
+        fence(whole_program(found.wrong)),
         said,
         "## Right",
-        fence(found.right),
+        fence(whole_program(found.right)),
     )
 
 
 def message_of(found: Page) -> str | None:
-    """The message that the wrong program of a page gets, where parsing is enough to get one."""
-    if not found.wrong.lstrip().startswith(("@R.", "@I.", "@T.")) or "exec(" in found.wrong:
+    """The words that the wrong program of a page is told; None where it is no program."""
+    if found.code in NO_PROGRAMS:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            from_source(found.wrong, mode="python", filename="model.py")
-        except DiagnosticError as error:
-            if {diagnostic.code for diagnostic in error.diagnostics} == {found.code}:
-                return render(error.diagnostics).rstrip()
-    return None
+    return told_by(whole_program(found.wrong))

@@ -30,11 +30,17 @@ RX0102: there is no operator or attribute of this name
 
 Wrong:
 
-    y = R.nn.sofmax(x)
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.nn.sofmax(x)
+        return y
 
 Right:
 
-    y = R.nn.softmax(x)
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = R.nn.softmax(x)
+        return y
 """,
     "RX0103": """
 RX0103: the call does not fit what is called
@@ -44,11 +50,17 @@ have. `help(R.sum)` shows the parameters.
 
 Wrong:
 
-    y = R.sum(x, axes=1)
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = R.sum(x, axes=1)
+        return y
 
 Right:
 
-    y = R.sum(x, axis=1)
+    @R.function
+    def f(x: R.Tensor((2, 3), "float32")):
+        y = R.sum(x, axis=1)
+        return y
 """,
     "RX0104": """
 RX0104: this piece of Python is not part of the language
@@ -223,11 +235,21 @@ imported does not show what runs. Give the source itself to `from_source`.
 
 Wrong:
 
-    exec(program)
+    program = '''
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        return x
+    '''
+    exec(program, {"R": R})
 
 Right:
 
-    module = from_source(program)
+    program = '''
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        return x
+    '''
+    f = rx.from_source(program)
 """,
     "RX0112": """
 RX0112: Python that belongs to the program failed
@@ -258,11 +280,13 @@ A script is Python by form, so Python's own grammar comes first. The message is 
 
 Wrong:
 
+    @R.function
     def f(x: R.Tensor((4,), "float32"):
         return x
 
 Right:
 
+    @R.function
     def f(x: R.Tensor((4,), "float32")):
         return x
 """,

@@ -12,10 +12,20 @@ that is passed must be of a type that fits: its parameters, its result and wheth
 
 Wrong:
 
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32")):
+        return R.nn.relu(x)
+
+    model = rx.jit(main)
     model.main(np.ones((2, 3)))
 
 Right:
 
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32")):
+        return R.nn.relu(x)
+
+    model = rx.jit(main)
     model.main(np.ones((2, 3), dtype="float32"))
 """,
     "RX0602": """
@@ -25,10 +35,22 @@ Weights are arguments as well, unless they were bound to the module.
 
 Wrong:
 
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 4), "float32")):
+        return R.matmul(x, w)
+
+    model = rx.jit(main)
+    x, w = np.ones((2, 3), "float32"), np.ones((3, 4), "float32")
     model.main(x)
 
 Right:
 
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 4), "float32")):
+        return R.matmul(x, w)
+
+    model = rx.jit(main)
+    x, w = np.ones((2, 3), "float32"), np.ones((3, 4), "float32")
     model.main(x, w)
 """,
     "RX0603": """
@@ -39,15 +61,25 @@ function before that.
 
 Wrong:
 
-    model.main(x)
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")):
+        y = R.call_packed("my.scale", x, sinfo_args=R.Tensor((3,), "float32"))
+        return y
+
+    rx.jit(main).main(np.ones(3, "float32"))
 
 Right:
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")):
+        y = R.call_packed("my.scale", x, sinfo_args=R.Tensor((3,), "float32"))
+        return y
 
     @rx.register_func("my.scale")
     def scale(x):
         return 2 * x
 
-    model.main(x)
+    rx.jit(main).main(np.ones(3, "float32"))
 """,
     "RX0604": """
 RX0604: a packed function raised an exception
@@ -57,15 +89,29 @@ that called it. The virtual machine can be used again.
 
 Wrong:
 
-    @rx.register_func("my.rows")
-    def rows(x):
+    @rx.register_func("my.row")
+    def row(x):
         return x[10]
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("my.row", x, sinfo_args=R.Tensor((), "float32"))
+        return y
+
+    rx.jit(main).main(np.ones(4, "float32"))
 
 Right:
 
-    @rx.register_func("my.rows")
-    def rows(x):
-        return x[: min(10, len(x))]
+    @rx.register_func("my.row")
+    def row(x):
+        return x[min(10, len(x) - 1)]
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("my.row", x, sinfo_args=R.Tensor((), "float32"))
+        return y
+
+    rx.jit(main).main(np.ones(4, "float32"))
 """,
     "RX0605": """
 RX0605: a value is not what the program says it is
@@ -75,12 +121,22 @@ which part of the value it is, what it must be, and where the variables of that 
 
 Wrong:
 
-    y = R.match_cast(x, R.Tensor((4,), "float32"))
+    @R.function
+    def main(x: R.Tensor(ndim=1, dtype="float32")):
+        y = R.match_cast(x, R.Tensor((4,), "float32"))
+        return y
+
+    rx.jit(main).main(np.ones(3, "float32"))
 
 Right:
 
-    n = T.int64()
-    y = R.match_cast(x, R.Tensor((n,), "float32"))
+    @R.function
+    def main(x: R.Tensor(ndim=1, dtype="float32")):
+        n = T.int64()
+        y = R.match_cast(x, R.Tensor((n,), "float32"))
+        return y
+
+    rx.jit(main).main(np.ones(3, "float32"))
 """,
     "RX0606": """
 RX0606: an operator failed while it ran
@@ -91,11 +147,21 @@ machine, such as those of a cache of keys and values: the message names the sequ
 
 Wrong:
 
-    model.main(np.ones(2, dtype="float32"), np.ones(3, dtype="float32"))
+    @R.function
+    def main(x: R.Tensor(ndim=1, dtype="float32"), y: R.Tensor(ndim=1, dtype="float32")):
+        return R.add(x, y)
+
+    model = rx.jit(main)
+    model.main(np.ones(2, "float32"), np.ones(3, "float32"))
 
 Right:
 
-    model.main(np.ones(3, dtype="float32"), np.ones(3, dtype="float32"))
+    @R.function
+    def main(x: R.Tensor(ndim=1, dtype="float32"), y: R.Tensor(ndim=1, dtype="float32")):
+        return R.add(x, y)
+
+    model = rx.jit(main)
+    model.main(np.ones(3, "float32"), np.ones(3, "float32"))
 """,
     "RX0607": """
 RX0607: the executable has no such function
@@ -105,11 +171,21 @@ of a call that runs step by step names a variable or a line of the functions tha
 
 Wrong:
 
-    model["mian"](x)
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32")):
+        return R.nn.relu(x)
+
+    model = rx.jit(main)
+    model["mian"]
 
 Right:
 
-    model["main"](x)
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32")):
+        return R.nn.relu(x)
+
+    model = rx.jit(main)
+    model["main"]
 """,
     "RX0608": """
 RX0608: a value of this kind cannot be given to the machine
@@ -119,11 +195,21 @@ closures and dtypes.
 
 Wrong:
 
-    model.main(relaxscript.runtime.Shape((2, 2.5)))
+    @R.function
+    def main(s: R.Shape(ndim=2)):
+        return R.zeros(s, "float32")
+
+    model = rx.jit(main)
+    model.main(rx.runtime.Shape((2, 2.5)))
 
 Right:
 
-    model.main(relaxscript.runtime.Shape((2, 3)))
+    @R.function
+    def main(s: R.Shape(ndim=2)):
+        return R.zeros(s, "float32")
+
+    model = rx.jit(main)
+    model.main(rx.runtime.Shape((2, 3)))
 """,
     "RX0609": """
 RX0609: calls are nested too deeply
@@ -134,20 +220,30 @@ what Python and the stack of the thread have room for.
 
 Wrong:
 
-    @R.function
-    def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
-        y = cls.f(x)
-        return y
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+            cls = Module
+            y = cls.f(x)
+            return y
+
+    rx.jit(Module).f(np.array(3))
 
 Right:
 
-    @R.function
-    def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
-        if R.greater(x, R.const(0, "int64")):
-            y = cls.f(R.subtract(x, R.const(1, "int64")))
-        else:
-            y = x
-        return y
+    @I.ir_module
+    class Module:
+        @R.function
+        def f(x: R.Tensor((), "int64")) -> R.Tensor((), "int64"):
+            cls = Module
+            if R.greater(x, R.const(0, "int64")):
+                y = cls.f(R.subtract(x, R.const(1, "int64")))
+            else:
+                y = x
+            return y
+
+    rx.jit(Module).f(np.array(3))
 """,
     "RX0610": """
 RX0610: this cannot be a packed function
@@ -172,11 +268,23 @@ program's own.
 
 Wrong:
 
-    R.assert_op(R.const(False), [], "the input is empty")
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), is_full: R.Tensor((), "bool")):
+        R.assert_op(is_full, [], "the input is empty")
+        return x
+
+    model = rx.jit(main)
+    model.main(np.ones(0, "float32"), np.array(False))
 
 Right:
 
-    R.assert_op(R.const(True), [], "the input is empty")
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), is_full: R.Tensor((), "bool")):
+        R.assert_op(is_full, [], "the input is empty")
+        return x
+
+    model = rx.jit(main)
+    model.main(np.ones(2, "float32"), np.array(True))
 """,
     "RX0612": """
 RX0612: malformed bytecode
@@ -187,13 +295,17 @@ What `build` makes is well formed; this is about programs emitted by hand.
 
 Wrong:
 
+    builder = rx.ExecBuilder()
     with builder.function("main", num_inputs=1):
         builder.emit_ret(builder.r(1))
+    rx.VirtualMachine(builder.get()).main(np.ones(2))
 
 Right:
 
+    builder = rx.ExecBuilder()
     with builder.function("main", num_inputs=1):
         builder.emit_ret(builder.r(0))
+    rx.VirtualMachine(builder.get()).main(np.ones(2))
 """,
     "RX0613": """
 RX0613: a value that is no function was called
@@ -203,27 +315,51 @@ something else when the program runs.
 
 Wrong:
 
-    model.apply(np.ones(2), x)
+    @R.function(pure=False)
+    def apply(f: R.Object, x: R.Tensor((2,), "float32")):
+        y = R.invoke_closure(f, (x,), sinfo_args=R.Object)
+        return y
+
+    model = rx.jit(apply)
+    x = np.ones(2, "float32")
+    model.apply(x, x)
 
 Right:
 
-    model.apply(model.make_adder(y), x)
+    @R.function(pure=False)
+    def apply(f: R.Object, x: R.Tensor((2,), "float32")):
+        y = R.invoke_closure(f, (x,), sinfo_args=R.Object)
+        return y
+
+    model = rx.jit(apply)
+    x = np.ones(2, "float32")
+    model.apply(rx.PackedFunc("twice", lambda x: 2 * x), x)
 """,
     "RX0614": """
 RX0614: a PrimFunc failed while it ran
 
 An index lies outside of its buffer, an integer is divided by zero, or there is no memory for a
-buffer. Indices are tested by the reference interpreter; compiled code trusts them.
+buffer. Each index is tested that is not proved to lie inside, unless the target is "llvm -check=0".
 
 Wrong:
 
-    for i in range(n):
-        y[i] = x[i + 1]
+    @T.prim_func
+    def shift(x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in range(n):
+            y[i] = x[i + 1]
+
+    rx.jit(shift).shift(np.ones(4, "float32"), np.zeros(4, "float32"))
 
 Right:
 
-    for i in range(n - 1):
-        y[i] = x[i + 1]
+    @T.prim_func
+    def shift(x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float32")):
+        n = T.int64()
+        for i in range(n - 1):
+            y[i] = x[i + 1]
+
+    rx.jit(shift).shift(np.ones(4, "float32"), np.zeros(4, "float32"))
 """,
     "RX0701": """
 RX0701: the file cannot be read
@@ -233,10 +369,20 @@ executable is refused as a whole.
 
 Wrong:
 
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    rx.save(rx.build(main), "model.rx")
     rx.load("modle.rx")
 
 Right:
 
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    rx.save(rx.build(main), "model.rx")
     rx.load("model.rx")
 """,
     "RX0702": """
@@ -270,11 +416,19 @@ compute, and no legalisation of yours, that gives another tensor than the operat
 
 Wrong:
 
-    rx.build(module, target="llmv")
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    rx.build(main, target="llmv")
 
 Right:
 
-    rx.build(module, target="llvm")
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    rx.build(main, target="llvm")
 """,
     "RX0704": """
 RX0704: a program that cannot be saved
@@ -285,11 +439,18 @@ this process has: functions of Python, and what code generators made.
 
 Wrong:
 
+    builder = rx.ExecBuilder()
+    with builder.function("main", num_inputs=1):
+        builder.emit_ret(builder.r(0))
     rx.save(builder.get(), "model.rx")
 
 Right:
 
-    rx.save(rx.build(module), "model.rx")
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    rx.save(rx.build(main), "model.rx")
 """,
     "RX0705": """
 RX0705: a saved program calls what was not allowed
@@ -299,10 +460,22 @@ named, and it is loaded only when its reader allows them.
 
 Wrong:
 
-    rx.load("model.rx")  # calls the PackedFunc "my.log"
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("my.log", x, sinfo_args=R.Tensor((4,), "float32"))
+        return y
+
+    rx.save(rx.build(main), "model.rx")
+    rx.load("model.rx")
 
 Right:
 
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.call_packed("my.log", x, sinfo_args=R.Tensor((4,), "float32"))
+        return y
+
+    rx.save(rx.build(main), "model.rx")
     rx.load("model.rx", allowed=["my.log"])
 """,
     "RX0706": """
@@ -316,30 +489,61 @@ binding.
 
 Wrong:
 
+    from relaxscript.transform import PassContext, VerifyEach, function_pass
+
     @function_pass(opt_level=0)
     def without_parameters(func, mod, ctx):
         return func.replace(params=())
 
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return R.nn.relu(x)
+
+    with PassContext(instruments=[VerifyEach()]):
+        without_parameters(Module)
+
 Right:
+
+    from relaxscript.transform import PassContext, VerifyEach, function_pass
 
     @function_pass(opt_level=0)
     def unchanged(func, mod, ctx):
         return func
+
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return R.nn.relu(x)
+
+    with PassContext(instruments=[VerifyEach()]):
+        unchanged(Module)
 """,
     "RX0707": """
 RX0707: the file cannot be written
 
+Its folder is not there, or it may not be written: the message says what the system says.
 `relaxscript check --fix` leaves a file as it is when it may not be written, when somebody else has
 changed it meanwhile, or when its encoding has no place for what is to be written. `--diff` shows
 the changes without writing them.
 
 Wrong:
 
-    relaxscript check --fix /usr/share/models/model.py
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    main.graph().view("nowhere/main.html")
 
 Right:
 
-    relaxscript check --diff /usr/share/models/model.py
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return R.nn.relu(x)
+
+    main.graph().view("main.html")
 """,
     "RX0708": """
 RX0708: an operator that cannot be defined
@@ -351,11 +555,15 @@ attributes.
 
 Wrong:
 
+    from relaxscript.opdef import Tensor, op
+
     @op("swish")
     def swish(x, beta=1.0):
         return x / (1 + np.exp(-beta * x))
 
 Right:
+
+    from relaxscript.opdef import Tensor, op
 
     @op("my.swish")
     def swish(x: Tensor, beta: float = 1.0) -> Tensor:
@@ -373,9 +581,13 @@ or an answer that is none.
 
 Wrong:
 
+    from relaxscript.relax.dpl import wildcard
+
     wildcard().has_dtype("float32").has_dtype("int32")
 
 Right:
+
+    from relaxscript.relax.dpl import wildcard
 
     wildcard().has_dtype("float32") | wildcard().has_dtype("int32")
 """,
@@ -388,10 +600,26 @@ or module stays as it was.
 
 Wrong:
 
+    from relaxscript.relax.dpl import is_op, rewrite_call, wildcard
+
+    @R.function
+    def func(a: R.Tensor((4,), "float32")):
+        b = R.exp(a)
+        return b
+
+    x = wildcard()
     rewrite_call(is_op("relax.exp")(x), lambda _, found: R.astype(found[x], "float16"), func)
 
 Right:
 
+    from relaxscript.relax.dpl import is_op, rewrite_call, wildcard
+
+    @R.function
+    def func(a: R.Tensor((4,), "float32")):
+        b = R.exp(a)
+        return b
+
+    x = wildcard()
     rewrite_call(is_op("relax.exp")(x), lambda _, found: R.tanh(found[x]), func)
 """,
     "RX0711": """
@@ -403,11 +631,29 @@ tensor, an object, or a tuple of these.
 
 Wrong:
 
-    model.export_tvm(spec={"forward": {}})
+    from relaxscript.relax.frontend import nn
+
+    class Model(nn.Module):
+        def __init__(self):
+            self.fc1 = nn.Linear(784, 10)
+
+        def forward(self, x):
+            return self.fc1(x)
+
+    Model().export_tvm(spec={"forward": {}})
 
 Right:
 
-    model.export_tvm(spec={"forward": {"x": nn.spec.Tensor((1, 784), "float32")}})
+    from relaxscript.relax.frontend import nn
+
+    class Model(nn.Module):
+        def __init__(self):
+            self.fc1 = nn.Linear(784, 10)
+
+        def forward(self, x):
+            return self.fc1(x)
+
+    Model().export_tvm(spec={"forward": {"x": nn.spec.Tensor((1, 784), "float32")}})
 """,
     "RX0712": """
 RX0712: weights that are not those of the model
@@ -418,11 +664,21 @@ fit its parameter. `rx.load_weights(path, names=...)` renames what a file has.
 
 Wrong:
 
-    rx.build(module, params={"fc1.wieght": w})
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), weight: R.Tensor((3, 4), "float32")):
+        return R.matmul(x, weight)
+
+    w = np.ones((3, 4), "float32")
+    rx.build(main, params={"wieght": w})
 
 Right:
 
-    rx.build(module, params={"fc1.weight": w})
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), weight: R.Tensor((3, 4), "float32")):
+        return R.matmul(x, weight)
+
+    w = np.ones((3, 4), "float32")
+    rx.build(main, params={"weight": w})
 """,
     "RX0713": """
 RX0713: a function that cannot be differentiated
@@ -433,11 +689,30 @@ the message says why it has none. A checkpoint that begins is closed.
 
 Wrong:
 
-    return R.square(x)
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            with R.dataflow():
+                y = R.square(x)
+                R.output(y)
+            return y
+
+    relax.transform.Gradient("main")(Module)
 
 Right:
 
-    return R.sum(R.square(x))
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            with R.dataflow():
+                y = R.square(x)
+                z = R.sum(y)
+                R.output(z)
+            return z
+
+    relax.transform.Gradient("main")(Module)
 """,
     "RX0714": """
 RX0714: a model that cannot be trained
@@ -451,7 +726,15 @@ Wrong:
     @I.ir_module
     class Model:
         @R.function
-        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")): ...
+        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")):
+            with R.dataflow():
+                y = R.matmul(x, w)
+                R.output(y)
+            return y
+
+    loss = relax.training.loss.MSELoss()
+    targets = R.Tensor((2, 3), "float32")
+    relax.training.SetupTrainer(loss, relax.training.optimizer.SGD(0.1), [targets, targets])(Model)
 
 Right:
 
@@ -460,6 +743,14 @@ Right:
         I.module_attrs({"param_num": 1, "state_num": 0})
 
         @R.function
-        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")): ...
+        def backbone(x: R.Tensor((2, 4), "float32"), w: R.Tensor((4, 3), "float32")):
+            with R.dataflow():
+                y = R.matmul(x, w)
+                R.output(y)
+            return y
+
+    loss = relax.training.loss.MSELoss()
+    targets = R.Tensor((2, 3), "float32")
+    relax.training.SetupTrainer(loss, relax.training.optimizer.SGD(0.1), [targets, targets])(Model)
 """,
 }

@@ -11,11 +11,17 @@ and the place takes only one of them.
 
 Wrong:
 
-    y = R.add(x, R.shape([2, 3]))
+    @R.function
+    def f(x: R.Tensor((3, 2), "float32")):
+        y = R.add(x, R.shape([2, 3]))
+        return y
 
 Right:
 
-    y = R.reshape(x, R.shape([2, 3]))
+    @R.function
+    def f(x: R.Tensor((3, 2), "float32")):
+        y = R.reshape(x, R.shape([2, 3]))
+        return y
 """,
     "RX0202": """
 RX0202: the dtypes of the operands disagree
@@ -210,6 +216,8 @@ Wrong:
             c = R.add(a, a)
             return c
 
+    rx.build(Module)
+
 Right:
 
     @I.ir_module
@@ -222,6 +230,8 @@ Right:
         ) -> R.Tensor((4,), "float32", "llvm:1"):
             a = R.add(x, y)
             return R.to_vdevice(a, "llvm:1")
+
+    rx.build(Module)
 """,
     "RX0211": """
 RX0211: it is not known on which virtual device an operator runs
@@ -241,6 +251,8 @@ Wrong:
             y = R.add(x, x)
             return y
 
+    rx.build(Module)
+
 Right:
 
     @I.ir_module
@@ -251,6 +263,8 @@ Right:
         def main(x: R.Tensor((4,), "float32", "llvm:1")):
             y = R.add(x, x)
             return y
+
+    rx.build(Module)
 """,
     "RX0401": """
 RX0401: an impure call in a pure function

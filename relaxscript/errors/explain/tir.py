@@ -103,12 +103,16 @@ Wrong:
         i = T.launch_thread("threadIdx.x", 4)
         y[i] = x[i]
 
+    rx.build(copy)
+
 Right:
 
     @T.prim_func
     def copy(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
         for i in T.parallel(4):
             y[i] = x[i]
+
+    rx.build(copy)
 """,
     "RX0506": """
 RX0506: a step of a schedule would change what the PrimFunc computes
@@ -119,12 +123,32 @@ iterations runs without the others. A step that is refused leaves the schedule a
 
 Wrong:
 
-    i, k = sch.get_loops("total")  # y[i] = y[i] + x[i, k]
+    @T.prim_func
+    def main(x: T.Buffer((4, 8), "float32"), y: T.Buffer((4,), "float32")):
+        for i, k in T.grid(4, 8):
+            with T.block("total"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    y[vi] = T.float32(0)
+                y[vi] = y[vi] + x[vi, vk]
+
+    sch = tir.Schedule(main)
+    i, k = sch.get_loops(sch.get_block("total"))
     sch.parallel(k)
 
 Right:
 
-    i, k = sch.get_loops("total")  # y[i] = y[i] + x[i, k]
+    @T.prim_func
+    def main(x: T.Buffer((4, 8), "float32"), y: T.Buffer((4,), "float32")):
+        for i, k in T.grid(4, 8):
+            with T.block("total"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    y[vi] = T.float32(0)
+                y[vi] = y[vi] + x[vi, vk]
+
+    sch = tir.Schedule(main)
+    i, k = sch.get_loops(sch.get_block("total"))
     sch.parallel(i)
 """,
 }

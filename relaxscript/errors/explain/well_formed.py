@@ -1,7 +1,7 @@
 """Pages of RX03: code RX03nn is criterion nn of the specification's "Well-Formedness Criteria".
 
 Many of these mistakes cannot be written in the script, where another code is raised first; they
-come from nodes and bindings made by hand. `relax` stands for `import relaxscript as relax`.
+come from nodes and bindings made by hand.
 RX0325 stands for "Normal Form", which must be kept beside the criteria.
 """
 
@@ -16,13 +16,21 @@ outside is an ordinary Var, an output of the block.
 
 Wrong:
 
-    y = relax.DataflowVar("y", x.struct_info)
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.DataflowVar("y", info)
     block = relax.BindingBlock([relax.VarBinding(y, relax.op.add(x, x))])
+    f = relax.Function([x], relax.SeqExpr([block], x), info)
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
-    y = relax.DataflowVar("y", x.struct_info)
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.DataflowVar("y", info)
     block = relax.DataflowBlock([relax.VarBinding(y, relax.op.add(x, x))])
+    f = relax.Function([x], relax.SeqExpr([block], x), info)
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0302": """
 RX0302: a variable is bound twice, or by nothing
@@ -32,11 +40,24 @@ binding it may be used only if that defines a function.
 
 Wrong:
 
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
+    a, b = relax.op.exp(x), relax.op.sin(x)
     block = relax.BindingBlock([relax.VarBinding(y, a), relax.VarBinding(y, b)])
+    f = relax.Function([x], relax.SeqExpr([block], y), info)
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
+    z = relax.Var("z", info)
+    a, b = relax.op.exp(x), relax.op.sin(x)
     block = relax.BindingBlock([relax.VarBinding(y, a), relax.VarBinding(z, b)])
+    f = relax.Function([x], relax.SeqExpr([block], z), info)
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0303": """
 RX0303: a variable is used before it is bound
@@ -45,11 +66,25 @@ Bindings run in order, so a binding may use only what is bound before it.
 
 Wrong:
 
-    block = relax.BindingBlock([relax.VarBinding(z, relax.op.add(y, y)), relax.VarBinding(y, x)])
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
+    z = relax.Var("z", info)
+    first, second = relax.VarBinding(y, x), relax.VarBinding(z, relax.op.add(y, y))
+    block = relax.BindingBlock([second, first])
+    f = relax.Function([x], relax.SeqExpr([block], z), info)
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
-    block = relax.BindingBlock([relax.VarBinding(y, x), relax.VarBinding(z, relax.op.add(y, y))])
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
+    z = relax.Var("z", info)
+    first, second = relax.VarBinding(y, x), relax.VarBinding(z, relax.op.add(y, y))
+    block = relax.BindingBlock([first, second])
+    f = relax.Function([x], relax.SeqExpr([block], z), info)
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0304": """
 RX0304: the result's annotation uses a dimension that is not in scope
@@ -169,13 +204,37 @@ An operator can only be called. To pass it on, write a function around it.
 
 Wrong:
 
-    y = relax.Call(g, [relax.ir.Op("relax.add")])
+    @R.function
+    def apply(
+        x: R.Tensor((4,), "float32"),
+        g: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")),
+    ) -> R.Tensor((4,), "float32"):
+        return g(x)
+
+    x = relax.Var("x", relax.TensorStructInfo((4,), "float32"))
+    call = relax.Call(relax.GlobalVar("apply"), [x, relax.op.exp(x).op])
+    main = relax.Function([x], call, x.struct_info)
+    rx.build(rx.IRModule({"apply": apply, "main": main}))
 
 Right:
 
-    @R.function
-    def add(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
-        return R.add(a, b)
+    @I.ir_module
+    class Module:
+        @R.function
+        def apply(
+            x: R.Tensor((4,), "float32"),
+            g: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")),
+        ) -> R.Tensor((4,), "float32"):
+            return g(x)
+
+        @R.function
+        def exp(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.exp(x)
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            cls = Module
+            return cls.apply(x, cls.exp)
 """,
     "RX0310": """
 RX0310: `ndim` is not the number of dimensions given
@@ -201,27 +260,35 @@ A closure may outlive the block. Give the value as a parameter instead.
 
 Wrong:
 
-    with R.dataflow():
-        y = R.add(x, x)
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            y = R.add(x, x)
 
-        @R.function
-        def g(a: R.Tensor((4,), "float32")):
-            return R.add(a, y)
+            @R.function
+            def g(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+                return R.add(a, y)
 
-        z = g(x)
-        R.output(z)
+            z = g(x)
+            R.output(z)
+        return z
 
 Right:
 
-    with R.dataflow():
-        y = R.add(x, x)
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            y = R.add(x, x)
 
-        @R.function
-        def g(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")):
-            return R.add(a, b)
+            @R.function
+            def g(
+                a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32")
+            ) -> R.Tensor((4,), "float32"):
+                return R.add(a, b)
 
-        z = g(x, y)
-        R.output(z)
+            z = g(x, y)
+            R.output(z)
+        return z
 """,
     "RX0312": """
 RX0312: no function of the module can be called from outside
@@ -342,11 +409,23 @@ which nothing is known is `R.Object`.
 
 Wrong:
 
+    tensor = relax.TensorStructInfo((4,), "float32")
+
+    def derive(call, builder):
+        return tensor
+
     info = relax.FuncStructInfo(params=[tensor], ret=tensor, derive_func=derive)
+    g = relax.Var("g", info)
+    f = relax.Function([g], relax.SeqExpr([], g), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
+    tensor = relax.TensorStructInfo((4,), "float32")
     info = relax.FuncStructInfo(params=[tensor], ret=tensor)
+    g = relax.Var("g", info)
+    f = relax.Function([g], relax.SeqExpr([], g), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0318": """
 RX0318: a PrimValue holds something other than a number
@@ -356,11 +435,17 @@ A PrimValue is an integer or a float with one lane. What is computed is written 
 
 Wrong:
 
-    value = relax.PrimValue(n + 1)
+    n = tir.Var("n", "int64")
+    s = relax.Var("s", relax.ShapeStructInfo([n]))
+    f = relax.Function([s], relax.SeqExpr([], relax.PrimValue(n + 1)), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
-    value = relax.PrimValue(3)
+    n = tir.Var("n", "int64")
+    s = relax.Var("s", relax.ShapeStructInfo([n]))
+    f = relax.Function([s], relax.SeqExpr([], relax.PrimValue(3)), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0319": """
 RX0319: the dtype of a prim annotation is not a number's
@@ -423,11 +508,17 @@ The value has a dtype of its own. It is enough to give one of the two.
 
 Wrong:
 
-    info = relax.PrimStructInfo(dtype="int32", value=relax.tir.IntImm("int64", 3))
+    info = relax.PrimStructInfo(dtype="int32", value=tir.IntImm("int64", 3))
+    k = relax.Var("k", info)
+    f = relax.Function([k], relax.SeqExpr([], k), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
-    info = relax.PrimStructInfo(value=relax.tir.IntImm("int64", 3))
+    info = relax.PrimStructInfo(value=tir.IntImm("int64", 3))
+    k = relax.Var("k", info)
+    f = relax.Function([k], relax.SeqExpr([], k), relax.ObjectStructInfo())
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0323": """
 RX0323: the call of an operator is not in its normal form
@@ -437,11 +528,35 @@ out, for example. A BlockBuilder makes it so; a call built by hand has to be nor
 
 Wrong:
 
-    call = relax.Call(relax.ir.Op("relax.call_tir"), [f, x], sinfo_args=[out])
+    @T.prim_func
+    def double(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] + x[i]
+
+    info = relax.TensorStructInfo((4,), "float32")
+    x, y = relax.Var("x", info), relax.Var("y", info)
+    t = relax.Var("t", relax.TupleStructInfo([info]))
+    op, callee = rx.ir.Op.get("relax.call_tir"), relax.GlobalVar("double")
+    call = relax.Call(op, [callee, t], sinfo_args=[info])
+    body = relax.SeqExpr([relax.BindingBlock([relax.VarBinding(y, call)])], y)
+    main = relax.Function([x, t], body, info).with_attr("global_symbol", "main")
+    print(*relax.analysis.ill_formed(rx.IRModule({"double": double, "main": main})))
 
 Right:
 
-    call = relax.Call(relax.ir.Op("relax.call_tir"), [f, relax.Tuple([x])], sinfo_args=[out])
+    @T.prim_func
+    def double(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] + x[i]
+
+    info = relax.TensorStructInfo((4,), "float32")
+    x, y = relax.Var("x", info), relax.Var("y", info)
+    t = relax.Var("t", relax.TupleStructInfo([info]))
+    op, callee = rx.ir.Op.get("relax.call_tir"), relax.GlobalVar("double")
+    call = relax.Call(op, [callee, relax.Tuple([x])], sinfo_args=[info])
+    body = relax.SeqExpr([relax.BindingBlock([relax.VarBinding(y, call)])], y)
+    main = relax.Function([x, t], body, info).with_attr("global_symbol", "main")
+    print(*relax.analysis.ill_formed(rx.IRModule({"double": double, "main": main})))
 """,
     "RX0324": """
 RX0324: a device, or a mesh of devices, is not listed by the module
@@ -477,14 +592,25 @@ are always so; nodes made by hand are brought there by `relax.transform.Normaliz
 
 Wrong:
 
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
     block = relax.BindingBlock([relax.VarBinding(y, relax.op.exp(relax.op.add(x, x)))])
+    f = relax.Function([x], relax.SeqExpr([block], y), info)
+    print(*relax.analysis.ill_formed(f))
 
 Right:
 
+    info = relax.TensorStructInfo((4,), "float32")
+    x = relax.Var("x", info)
+    y = relax.Var("y", info)
+    z = relax.Var("z", info)
     block = relax.BindingBlock([
         relax.VarBinding(z, relax.op.add(x, x)),
         relax.VarBinding(y, relax.op.exp(z)),
     ])
+    f = relax.Function([x], relax.SeqExpr([block], y), info)
+    print(*relax.analysis.ill_formed(f))
 """,
     "RX0326": """
 RX0326: a distributed tensor does not fit the mesh that it lies on
