@@ -2,8 +2,10 @@
 the mended one.
 
 A page is one entry of one of the tables `language.py`, `struct_info.py`, `well_formed.py`,
-`tir.py` and `runtime.py`: a title line, the meaning, then `Wrong:` and `Right:` programs,
-indented. Sections of the specification are in `sections.py`.
+`well_formed_values.py`, `tir.py`, `runtime.py` and `files_and_builds.py`: a title line, the
+meaning, then `Wrong:` and `Right:` programs, indented. The names that these use without an import
+are those of `np`, `rx`, `relax`, `te`, `tir`, `I`, `R` and `T`. Sections of the specification are
+in `sections.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,16 @@ from typing import Any, NamedTuple
 
 from relaxscript.errors import diagnostic, exceptions, markup, suggest
 
-from . import language, runtime, sections, struct_info, tir, well_formed
+from . import (
+    files_and_builds,
+    language,
+    runtime,
+    sections,
+    struct_info,
+    tir,
+    well_formed,
+    well_formed_values,
+)
 
 __all__ = ["CODES", "Page", "PageText", "explain", "page_of"]
 
@@ -33,7 +44,15 @@ def _whole(code: str, page: str) -> str:
 
 CODES: dict[str, str] = {
     code: _whole(code, page)
-    for table in (language, struct_info, well_formed, tir, runtime)
+    for table in (
+        language,
+        struct_info,
+        well_formed,
+        well_formed_values,
+        tir,
+        runtime,
+        files_and_builds,
+    )
     for code, page in table.PAGES.items()
 }
 
