@@ -1,4 +1,4 @@
-"""The code that tests the arguments of all native entries, compiled once in a process.
+"""The code that tests the arguments of native entries: parts of the texts in `support.py`.
 
     i1 relaxscript_take(ptr args, i64 count, ptr names, ptr table, ptr data, ptr sizes)
     i1 relaxscript_int(ptr arg, ptr place)    also ..._float, ..._bool: the value of a scalar
@@ -16,20 +16,14 @@ from __future__ import annotations
 
 from .builtin import DATA, DESCR, DIMS, FIELDS, FLAGS, NDIM, PRIM_DTYPE, PRIM_VALUE, TYPE
 
-__all__ = ["ARGUMENTS_TEXT", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "NO_ARRAY", "TESTS"]
+__all__ = ["ARRAY_TESTS", "IS_CONSTANT", "IS_KNOWN", "IS_NEW", "NO_ARRAY", "OTHER_TESTS"]
 
 # The words of a table for an axis: how the size is given.
 IS_CONSTANT, IS_NEW, IS_KNOWN = range(3)
 NO_ARRAY = "i64 0"
-# The functions of the text below.
-TESTS = (
-    "relaxscript_take", "relaxscript_int", "relaxscript_float", "relaxscript_bool",
-    "relaxscript_fields", "relaxscript_shape", "relaxscript_prim",
-)  # fmt: skip
 
-ARGUMENTS_TEXT = f"""\
-@relaxscript.ndarray = external global i8
-
+# `@relaxscript.ndarray` is declared by the text that has this in it.
+ARRAY_TESTS = f"""
 define i1 @relaxscript_take(
   ptr %args, i64 %count, ptr %names, ptr %table, ptr %data, ptr %sizes
 ) nounwind {{
@@ -128,7 +122,9 @@ yes:
 no:
   ret i1 false
 }}
+"""
 
+OTHER_TESTS = f"""
 @relaxscript.int = external global i8
 @relaxscript.float = external global i8
 @relaxscript.true = external global i8

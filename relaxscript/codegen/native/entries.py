@@ -27,12 +27,11 @@ from relaxscript.runtime.result_blocks import BLOCKS
 from relaxscript.runtime.values import Prim, Shape
 from relaxscript.semantics.prim_funcs import symbol_of
 
-from .argument_tests import ARGUMENTS_TEXT, TESTS
 from .builtin import MethodDef, address_of, builtin_function, layout_is_known, numpy_function
 from .entry import Unwritable, write_entry
 from .plan import EntryPlan
 from .plan_reader import ModuleKernels, entry_plan, prim_func_plan
-from .support import PYTHON_FUNCTIONS, SHARED_FUNCTIONS, SUPPORT_TEXT
+from .support import PYTHON_FUNCTIONS, SHARED_TEXTS, SharedText
 
 __all__ = ["BoundEntry", "EntryCall", "NativeEntry", "native_entries", "stored_entries"]
 
@@ -78,7 +77,7 @@ class BoundEntry:
 
     def enable(self, enabled: bool) -> None:
         """Say whether the code is to run; without it all calls go to the closure."""
-        slow = _support()["relaxscript_slowly"]
+        slow = _shared_symbols(["relaxscript_slowly"])["relaxscript_slowly"]
         self._definition.redirect(self.entry.address if enabled else slow)
 
 
@@ -160,7 +159,10 @@ def _shared_symbols(names: Iterable[str]) -> dict[str, int]:
     """The addresses of what entries of all modules refer to, as far as they are named."""
     named = set(names)
     found = {name: address_of(name) for name in PYTHON_FUNCTIONS if name in named}
-    found |= {name: address for name, address in _support().items() if name in named}
+    for shared in SHARED_TEXTS:
+        if not named.isdisjoint(shared.functions):
+            addresses = _code_of(shared).addresses
+            found |= {name: addresses[name] for name in shared.functions if name in named}
     found |= {
         name: id(_dtype(name.removeprefix(DTYPE))) for name in named if name.startswith(DTYPE)
     }
@@ -189,8 +191,8 @@ def _data_type(name: str) -> DataType:
 
 
 @functools.cache
-def _support() -> dict[str, int]:
-    """The addresses of the functions that entries of all modules share."""
+def _code_of(shared: SharedText) -> Code:
+    """The code of functions that entries of all modules share, kept for good."""
     symbols: dict[str, str | int] = {name: address_of(name) for name in PYTHON_FUNCTIONS}
     symbols |= {
         "relaxscript.raise_failure": id(_raise_failure),
@@ -211,15 +213,10 @@ def _support() -> dict[str, int]:
         "relaxscript.new_array": numpy_function("PyArray_NewFromDescr"),
         "relaxscript.set_base": numpy_function("PyArray_SetBaseObject"),
     }
-    rows = ((SUPPORT_TEXT, SHARED_FUNCTIONS, AS_IT_STANDS), (ARGUMENTS_TEXT, TESTS, AS_IT_STANDS))
-    for text, functions, level in rows:
-        used = {name: address for name, address in symbols.items() if f"@{name}" in text}
-        _shared.append(compile_text(text, functions, used, level))
-    return {name: at for code in _shared for name, at in code.addresses.items()}
+    used = {name: address for name, address in symbols.items() if f"@{name}" in shared.text}
+    return compile_text(shared.text, shared.functions, used, AS_IT_STANDS)
 
 
-# The code of those functions, kept for good.
-_shared: list[Code] = []
 # What code knows by its address.
 _new_block = BLOCKS.new
 _new_tuple = tuple.__new__

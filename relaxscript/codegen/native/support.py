@@ -1,4 +1,4 @@
-"""The code that all native entries share, compiled once in a process.
+"""The code that native entries share, compiled once in a process, where the first of them needs it.
 
     ptr relaxscript_slowly(ptr self, ptr args, i64 count, ptr names)    self(*args, **named)
     ptr relaxscript_failed(ptr self, i32 status, i32 place, ptr details)    raises what call number
@@ -17,11 +17,23 @@ blocks that are used again: `runtime/result_blocks.py`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from relaxscript.runtime.result_blocks import ALIGNMENT, CLASSES, SMALLEST, WAYS
 
+from .argument_tests import ARRAY_TESTS, OTHER_TESTS
 from .builtin import ALIGNED_COMPACT, DATA, WRITEABLE
 
-__all__ = ["PYTHON_FUNCTIONS", "SHARED_FUNCTIONS", "SUPPORT_TEXT"]
+__all__ = ["PYTHON_FUNCTIONS", "SHARED_TEXTS", "SharedText"]
+
+
+class SharedText(NamedTuple):
+    """A module of shared functions, and their names."""
+
+    functions: tuple[str, ...]
+    text: str
+
+
 
 # The functions of Python's C API that entries call.
 PYTHON_FUNCTIONS = (
@@ -30,12 +42,6 @@ PYTHON_FUNCTIONS = (
     "PyFloat_FromDouble", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyObject_Call",
     "PyObject_CallFunction", "PyTuple_GetItem", "PyTuple_New", "PyTuple_SetItem", "PyTuple_Size",
     "Py_DecRef", "Py_IncRef",
-)  # fmt: skip
-# The functions of the texts below.
-SHARED_FUNCTIONS = (
-    "relaxscript_slowly", "relaxscript_failed", "relaxscript_result", "relaxscript_no_memory",
-    "relaxscript_view", "relaxscript_unlock", "relaxscript_lock", "relaxscript_new_shape",
-    "relaxscript_drop",
 )  # fmt: skip
 
 _CALLS = """\
@@ -190,26 +196,6 @@ none:
   ret ptr @relaxscript.none
 }}
 
-define ptr @relaxscript_view(ptr %dtype, i32 %ndim, ptr %dims, ptr %data, ptr %base) nounwind {{
-  call void @Py_IncRef(ptr %dtype)
-  %made = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
-    ptr %dims, ptr null, ptr %data, i32 {ALIGNED_COMPACT | WRITEABLE}, ptr null)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %none, label %base.it
-base.it:
-  call void @Py_IncRef(ptr %base)
-  %wrong = call i32 @relaxscript.set_base(ptr %made, ptr %base)
-  %is.wrong = icmp ne i32 %wrong, 0
-  br i1 %is.wrong, label %drop, label %done
-drop:
-  call void @Py_DecRef(ptr %made)
-  br label %none
-done:
-  ret ptr %made
-none:
-  ret ptr null
-}}
-
 define ptr @relaxscript_result(ptr %dtype, i32 %ndim, ptr %dims, i64 %size, i1 %zeros) nounwind {{
 entry: ; most results, which are small, need no variable that is kept from block to block
   %large = icmp uge i64 %size, {SMALLEST}
@@ -301,11 +287,41 @@ end:
 }
 """
 
+_VIEWS = f"""\
+@relaxscript.ndarray = external global i8
+declare ptr @relaxscript.new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @relaxscript.set_base(ptr, ptr)
+declare void @Py_DecRef(ptr)
+declare void @Py_IncRef(ptr)
+
+define ptr @relaxscript_view(ptr %dtype, i32 %ndim, ptr %dims, ptr %data, ptr %base) nounwind {{
+  call void @Py_IncRef(ptr %dtype)
+  %made = call ptr @relaxscript.new_array(ptr @relaxscript.ndarray, ptr %dtype, i32 %ndim,
+    ptr %dims, ptr null, ptr %data, i32 {ALIGNED_COMPACT | WRITEABLE}, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %none, label %base.it
+base.it:
+  call void @Py_IncRef(ptr %base)
+  %wrong = call i32 @relaxscript.set_base(ptr %made, ptr %base)
+  %is.wrong = icmp ne i32 %wrong, 0
+  br i1 %is.wrong, label %drop, label %done
+drop:
+  call void @Py_DecRef(ptr %made)
+  br label %none
+done:
+  ret ptr %made
+none:
+  ret ptr null
+}}
+"""
+
 _SHAPES = """\
-@relaxscript.shape = external global i8
 @relaxscript.new_tuple = external global i8
 @shape.form = private constant [3 x i8] c"OO\\00"
 declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyObject_CallFunction(ptr, ptr, ...)
+declare ptr @PyTuple_New(i64)
+declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 
 define ptr @relaxscript_new_shape(i64 %rank, ptr %sizes) nounwind {
 entry:
@@ -358,4 +374,21 @@ end:
 }
 """
 
-SUPPORT_TEXT = _CALLS + _ARRAYS + _LOCK + _SHAPES + _DROP
+# What most entries need, and what few do: a program without any scalar compiles no test of one.
+SHARED_TEXTS = (
+    SharedText(
+        (
+            "relaxscript_slowly", "relaxscript_failed", "relaxscript_result",
+            "relaxscript_no_memory", "relaxscript_unlock", "relaxscript_lock", "relaxscript_drop",
+            "relaxscript_take",
+        ),
+        _CALLS + _ARRAYS + _LOCK + _DROP + ARRAY_TESTS,
+    ),
+    SharedText(
+        (
+            "relaxscript_view", "relaxscript_new_shape", "relaxscript_int", "relaxscript_float",
+            "relaxscript_bool", "relaxscript_fields", "relaxscript_shape", "relaxscript_prim",
+        ),
+        _VIEWS + _SHAPES + OTHER_TESTS,
+    ),
+)  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript.codegen.native import builtin
+from relaxscript.codegen.native import builtin, entries
 from relaxscript.runtime import Closure
 from relaxscript.script import from_source
 from relaxscript_tests import examples
@@ -479,3 +479,15 @@ def test_results_of_all_sizes_are_right(vm: Any, rng: Any) -> None:
     for n in [4095, 4096, 4097, 5119, 5120, 5121, 8192, *rng.integers(1, 40_000, examples(200))]:
         x = np.full((n, 4), n, "float32")
         assert np.array_equal(vm.one(x, W), x * W)
+
+
+def test_a_program_of_arrays_needs_no_code_that_tests_scalars(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needed: list[str] = []
+    code_of = entries._code_of
+    monkeypatch.setattr(
+        entries, "_code_of", lambda text: needed.extend(text.functions) or code_of(text)
+    )
+    assert is_native(model()["one"])
+    assert "relaxscript_take" in needed and "relaxscript_int" not in needed
