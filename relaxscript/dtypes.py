@@ -41,11 +41,18 @@ class DataType(str):
     `kind` is one of int, uint, float, bfloat, bool, handle and void; `bits` the width of a lane;
     `lanes` the number of lanes. Raises `ValueError` when the string names no dtype, and `TypeError`
     for a value of another type. Callers that know its place turn that into a diagnostic.
+
+    `is_float` is true if values are floating point of any format; `is_integer` if they are
+    integers, which bool is not here; `is_bool`; `is_void` for the unknown dtype.
     """
 
     kind: str
     bits: int
     lanes: int
+    is_float: bool
+    is_integer: bool
+    is_bool: bool
+    is_void: bool
 
     def __new__(cls, name: str | np.dtype[Any] | type) -> DataType:
         if type(name) is DataType:
@@ -54,25 +61,6 @@ class DataType(str):
 
     def __reduce__(self) -> tuple[type[DataType], tuple[str]]:
         return (DataType, (str(self),))
-
-    @property
-    def is_float(self) -> bool:
-        """True if values are floating point of any format."""
-        return self.kind in ("float", "bfloat")
-
-    @property
-    def is_integer(self) -> bool:
-        """True if values are integers; bool is not an integer here."""
-        return self.kind in ("int", "uint")
-
-    @property
-    def is_bool(self) -> bool:
-        return self.kind == "bool"
-
-    @property
-    def is_void(self) -> bool:
-        """True if this is the unknown dtype."""
-        return self.kind == "void"
 
     @property
     def element(self) -> DataType:
@@ -142,6 +130,10 @@ def _make(name: str, kind: str, bits: int, lanes: int) -> DataType:
     self.kind = kind
     self.bits = bits
     self.lanes = lanes
+    self.is_float = kind in ("float", "bfloat")
+    self.is_integer = kind in ("int", "uint")
+    self.is_bool = kind == "bool"
+    self.is_void = kind == "void"
     return self
 
 

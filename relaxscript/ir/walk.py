@@ -85,7 +85,8 @@ def walk(root: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        if id(node) not in entered:
+        # Most are variables and numbers, in which there is nothing.
+        if _inner.get(node.__class__) != () and id(node) not in entered:
             entered.add(id(node))
             stack += children(node)[::-1]
 
@@ -101,7 +102,11 @@ def post_order(root: Node) -> Iterator[Node]:
             yield cast(Node, stack.pop())
         elif id(node) not in seen:
             seen.add(id(node))
-            stack += (node, None, *children(node)[::-1])
+            inside = children(node)
+            if inside:
+                stack += (node, None, *inside[::-1])
+            else:
+                yield node
 
 
 _LEAVES = frozenset({
@@ -224,7 +229,12 @@ def _rebuild(node: Node, done: dict[int, Node], fields: tuple[str, ...]) -> Node
     changes: dict[str, Any] = {}
     for name in fields:
         value = getattr(node, name)
-        new = _replace_parts(value, done)
+        if isinstance(value, Node):
+            new: Any = done.get(id(value), value)
+        elif value.__class__ in _HOLDERS:
+            new = _replace_parts(value, done)
+        else:
+            continue
         if new is not value:
             changes[name] = new
     return node.replace(**changes) if changes else node
@@ -233,6 +243,8 @@ def _rebuild(node: Node, done: dict[int, Node], fields: tuple[str, ...]) -> Node
 def _replace_parts(value: Any, done: dict[int, Node]) -> Any:
     if isinstance(value, Node):
         return done.get(id(value), value)
+    if value.__class__ not in _HOLDERS:
+        return value  # To ask whether a text is a mapping takes longer than all else here.
     if value.__class__ is tuple:
         items = [_replace_parts(item, done) for item in value]
         return value if all(map(operator.is_, items, value)) else tuple(items)
@@ -525,9 +537,9 @@ def _schedule(node: Node, stack: list[tuple[int, Any]]) -> None:
         if info.definition and defined:
             parts.append((_DEFINE, defined))
             defined = []
-        inside = nodes_in(getattr(node, info.name))
-        parts.extend((_ENTER, part) for part in inside)
-    stack.extend(reversed(parts))
+        if not info.leaf:
+            parts += [(_ENTER, part) for part in nodes_in(getattr(node, info.name))]
+    stack += parts[::-1]
 
 
 _Ordered = dict[Node, None]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from operator import mul
 
 from relaxscript.dtypes import DataType
 
@@ -35,3 +38,12 @@ class BufferAddress:
     shape: tuple[Value, ...]
     extents: tuple[BoundedInteger, ...]
     strides: tuple[Value, ...] | None = None
+
+    @cached_property
+    def literal_strides(self) -> tuple[int, ...] | None:
+        """The strides of a compact buffer, in elements, where they are known now."""
+        inner = [extent.text for extent in self.shape[1:]]
+        if self.strides is not None or any(text[0] == "%" for text in inner):
+            return None
+        steps = accumulate(map(int, reversed(inner)), mul, initial=1)
+        return tuple(steps)[::-1][: len(self.shape)]

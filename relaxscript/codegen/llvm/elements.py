@@ -87,14 +87,22 @@ def sum_of_element(
     cx: FunctionContext, place: BufferAddress, indices: Sequence[IndexSum]
 ) -> IndexSum:
     """The place of an element, in elements."""
-    asm, offset, step = cx.asm, IndexSum((), 0), sum_of(i64(cx, 1))
+    asm, offset = cx.asm, IndexSum((), 0)
     if place.strides is not None:
         for index, stride in zip(indices, place.strides, strict=True):
             offset = offset.plus(asm, index.times(asm, stride))
         return offset
+    if place.literal_strides is not None:
+        literal = 0
+        for index, step in zip(reversed(indices), reversed(place.literal_strides), strict=True):
+            literal += index.literal * step
+            if index.terms:
+                offset = IndexSum(index.terms, 0).scaled(asm, step).plus(asm, offset)
+        return IndexSum(offset.terms, literal)
+    step_sum = sum_of(i64(cx, 1))
     for index, extent in zip(reversed(indices), reversed(place.shape), strict=True):
-        offset = index.times(asm, step.written(asm)).plus(asm, offset)
-        step = step.times(asm, extent)
+        offset = index.times(asm, step_sum.written(asm)).plus(asm, offset)
+        step_sum = step_sum.times(asm, extent)
     return offset
 
 
@@ -374,6 +382,8 @@ class Access:
 
 def index_of(cx: FunctionContext, e: prim.PrimExpr) -> IndexSum:
     """An integer expression of 64 bits, in all lanes."""
+    if e.__class__ is prim.IntImm and e.dtype.kind == "int":
+        return IndexSum((), e.value)
     if cx.asm.as_written and e.dtype.kind == "int" and e.dtype.lanes == 1:
         return emit_sum(cx, e)
     value = emit_wide(cx, e)

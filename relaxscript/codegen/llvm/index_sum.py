@@ -13,6 +13,7 @@ of 64 bits wrap around, so that the order of sums and products is free.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from .ir_writer import FunctionWriter, Value
@@ -55,13 +56,19 @@ class IndexSum(NamedTuple):
     def times(self, asm: FunctionWriter, factor: Value) -> IndexSum:
         """The product with a value."""
         if is_number(factor):
-            number = int(factor.text)
-            terms = [_operation(asm, "mul", term, factor) for term in self.terms if number]
-            return IndexSum(tuple(terms), self.literal * number)
+            return self.scaled(asm, int(factor.text))
         product = sum_of(_number(0))
         for part in (*self.terms, *([_number(self.literal)] if self.literal else ())):
             product = product.plus(asm, sum_of(_operation(asm, "mul", part, factor)))
         return product
+
+    def scaled(self, asm: FunctionWriter, number: int) -> IndexSum:
+        """The product with a literal."""
+        if number == 1:
+            return self
+        factor = _number(number)
+        terms = [_operation(asm, "mul", term, factor) for term in self.terms if number]
+        return IndexSum(tuple(terms), self.literal * number)
 
 
 def sum_of(value: Value) -> IndexSum:
@@ -91,10 +98,11 @@ def _operation(asm: FunctionWriter, name: str, a: Value, b: Value) -> Value:
     return asm.before_loops(a.type, f"{name} {a}, {b.text}", (a, b))
 
 
+@lru_cache(1024)
 def _number(value: int) -> Value:
     return Value("i64", str((value + (1 << 63)) % (1 << 64) - (1 << 63)))
 
 
 def is_number(value: Value) -> bool:
     """True if a value is a literal."""
-    return not value.text.startswith("%")
+    return value.text[0] != "%"

@@ -69,7 +69,9 @@ def _find(table: dict[str, str], dtype: DataType, span: Span | None) -> str:
     return _lanes(found, dtype.lanes)
 
 
+# Without the place of who asks, which is different each time.
 _known_registers: dict[DataType, str] = {}
+_known_storage: dict[DataType, str] = {}
 
 
 def register(dtype: DataType, span: Span | None = None) -> str:
@@ -82,7 +84,10 @@ def register(dtype: DataType, span: Span | None = None) -> str:
 
 def storage(dtype: DataType, span: Span | None = None) -> str:
     """The type of elements in memory; raises `DiagnosticError` (RX0505) where there is none."""
-    return _find(_MEMORY, dtype, span)
+    found = _known_storage.get(dtype)
+    if found is None:
+        found = _known_storage[dtype] = _find(_MEMORY, dtype, span)
+    return found
 
 
 def suffix(type_: str) -> str:

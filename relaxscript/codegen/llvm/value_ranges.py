@@ -6,6 +6,8 @@ then), and floor division of numbers that are not negative is plain division.
 
 from __future__ import annotations
 
+from functools import cache
+
 from relaxscript.dtypes import DataType
 from relaxscript.ir import prim
 from relaxscript.semantics import scalar
@@ -107,6 +109,7 @@ def of_loop(start: Interval, extent: Interval, dtype: DataType) -> tuple[Interva
     return (start[0], min(high, max(start[0], start[1] + extent[1] - 1))), True
 
 
+@cache
 def limits(dtype: DataType) -> Interval:
     """The least and the greatest value of a dtype."""
     if dtype.is_bool:
