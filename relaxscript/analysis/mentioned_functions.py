@@ -15,7 +15,7 @@ from relaxscript.ir.node import Node
 from relaxscript.ir.prim_func_facts import facts_of
 from relaxscript.ir.relax import Binding, Call, Function, GlobalVar, SeqExpr, Tuple
 from relaxscript.ir.stmt_functor import all_parts
-from relaxscript.ir.tir import PrimFunc
+from relaxscript.ir.tir import PrimFunc, Stmt
 from relaxscript.ir.walk import compounds, nodes_in, walk
 
 __all__ = ["mentioned_functions"]
@@ -55,6 +55,6 @@ def _in_prim_func(function: PrimFunc) -> list[Node]:
     for part in all_parts(function):
         if part.__class__ is prim.Call:
             leaves += (part.op, *part.args)
-        elif annotations := getattr(part, "annotations", None):
+        elif isinstance(part, Stmt) and (annotations := getattr(part, "annotations", None)):
             leaves += [node for held in nodes_in(annotations) for node in walk(held)]
     return leaves

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter, Signature
 from operator import attrgetter
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from .display import Displayable, plain, show
 from .field_types import Expected, expected, natural_converter, refuse, refuse_conversion
@@ -275,26 +275,27 @@ def _source(
     fields: Sequence[FieldInfo],
     slots: Sequence[str],
     derived: dict[str, Callable[..., Any]],
-    converting: bool,
     arranged: bool,
     spelled: bool,
+    checked: Sequence[str] | None,
 ) -> str:
     # A slot is written through its descriptor: the class itself refuses assignment.
     writes = [f"    _set_{f.name}(self, {f.name})" for f in fields] + ["    _set_span(self, span)"]
     writes += [f"    _set_{name}(self, None)" for name in slots if name not in derived]
     for name, rule in derived.items():
         writes.append(f"    _set_{name}(self, _derive_{name}({', '.join(_operands(rule))}))")
-    if converting:
-        head, tail = _constructor(fields, spelled) + _admission(fields, arranged), "_check(self)"
+    if checked is not None:
+        head = _constructor(fields, spelled) + _admission(fields, arranged, checked)
+        tail = "_check(self)"
     else:
         head, tail = [f"def make({_signature(fields)}):", "    self = _new(_cls)"], "return self"
     return "\n".join([*head, *writes, f"    {tail}"])
 
 
-def _admission(fields: Sequence[FieldInfo], arranged: bool) -> list[str]:
+def _admission(fields: Sequence[FieldInfo], arranged: bool, checked: Sequence[str]) -> list[str]:
     """The lines of the constructor that convert the fields and see that they can hold the values.
 
-    Either of `_e_` (for a value) and `_e_..items` (for a tuple) is what `Expected` says.
+    They are few and short, since most of what a constructor costs in a program is its compilation.
     """
     names = "".join(f"{f.name}, " for f in fields)
     converts = [f"        {f.name} = _c_{f.name}({f.name})" for f in fields if f.convert]
@@ -304,16 +305,14 @@ def _admission(fields: Sequence[FieldInfo], arranged: bool) -> list[str]:
         refusal = f"        raise _refuse_conversion(_cls, _converters, ({names}), error) from None"
         failed = "    except (TypeError, ValueError, KeyError, IndexError) as error:"
         converts = ["    try:", *converts, failed, refusal]
-    checks = [
-        line
-        for f in fields
-        if not f.place
-        for line in (
-            f"    if _e_{f.name} is not None and not _e_{f.name}.admits({f.name}):",
-            f"        raise _refuse(_cls, '{f.name}', _e_{f.name}, {f.name})",
-        )
-    ]
+    checks = [f"    _a_{name}({name}) or _refused('{name}', {name})" for name in checked]
     return [*converts, *checks]
+
+
+def _refused(made: type[Node], name: str, value: Any) -> NoReturn:
+    """Refuse a value that a field cannot hold."""
+    expectations = made._expected or expected_by(made)
+    raise refuse(made, name, expectations[name], value)
 
 
 def _no_check(_: Node) -> None:
@@ -410,21 +409,24 @@ def _generate(made: Any, slots: list[str], name: str) -> Any:
     scope |= {f"_derive_{slot}": rule for slot, rule in derived.items()}
     scope |= {f"_d_{info.name}": info.default for info in fields}
     spelled = getattr(made, "_spelled", None)
+    checked: list[str] | None = None
     if name == "__init__":
         expectations = made._expected or expected_by(made)
-        for info in fields:
-            scope[f"_c_{info.name}"] = info.convert
-            scope[f"_e_{info.name}"] = expectations[info.name]
+        scope |= {f"_c_{info.name}": info.convert for info in fields}
+        kinds = {field: kind for field, kind in expectations.items() if kind is not None}
+        checked = list(kinds)
+        scope |= {f"_a_{field}": kind.admits for field, kind in kinds.items()}
         scope["_converters"] = [(f.name, f.convert, expectations[f.name]) for f in fields]
-        scope["_refuse"], scope["_refuse_conversion"] = refuse, refuse_conversion
+        scope["_refused"] = partial(_refused, made)
+        scope["_refuse_conversion"] = refuse_conversion
         scope["_check"] = getattr(made, "_check", _no_check)
         scope["_spelled"] = spelled
         if spelled is not None:
             spelled.__qualname__ = (
                 made.__qualname__
             )  # as Python names it where operands are missing
-    kinds = name == "__init__", arrange is not None, spelled is not None
-    exec(_compiled(_source(fields, slots, derived, *kinds)), scope)
+    source = _source(fields, slots, derived, arrange is not None, spelled is not None, checked)
+    exec(_compiled(source), scope)
     function = scope[name]
     function.__qualname__ = f"{made.__qualname__}.{name}"
     function.__module__ = made.__module__

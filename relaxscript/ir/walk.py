@@ -383,17 +383,7 @@ def is_variable(node: Node) -> bool:
 
 def variables(root: Node) -> list[Node]:
     """All variables in `root` in the order of their first occurrence."""
-    found: dict[Node, None] = {}
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            if isinstance(node, _VARIABLES):
-                found[node] = None
-            stack += children(node)[::-1]
-    return list(found)
+    return list(dict.fromkeys(filter(is_variable, walk(root))))
 
 
 def mentioned(expr: relax.Expr) -> list[relax.Var]:
@@ -429,16 +419,10 @@ def _relax_variables(root: Node) -> list[relax.Var]:
 def bound_vars(root: Node) -> list[Node]:
     """The variables that `root` defines: Relax variables, shape and loop variables, buffers."""
     bound: dict[Node, None] = {}
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            for info in traversal_of(node.__class__):
-                if info.definition:
-                    bound |= dict.fromkeys(defined_by(node, getattr(node, info.name)))
-            stack += children(node)[::-1]
+    for node in walk(root):
+        for info in traversal_of(node.__class__):
+            if info.definition:
+                bound |= dict.fromkeys(defined_by(node, getattr(node, info.name)))
     return list(bound)
 
 
@@ -490,6 +474,8 @@ def free_vars(root: Node) -> list[Node]:
 
     A definition reaches to the end of what opens a scope: a function, a SeqExpr, a loop, a Let.
     """
+    if not _inner_fields(type(root)):
+        return [root] if is_variable(root) else []
     free: dict[Node, None] = {}
     bound: dict[Node, int] = {}
     # A node is looked at once as long as no scope that was open then has been closed.

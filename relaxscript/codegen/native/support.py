@@ -34,7 +34,6 @@ class SharedText(NamedTuple):
     text: str
 
 
-
 # The functions of Python's C API that entries call.
 PYTHON_FUNCTIONS = (
     "PyBool_FromLong", "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear",
