@@ -309,10 +309,9 @@ def _admission(fields: Sequence[FieldInfo], arranged: bool, checked: Sequence[st
     return [*converts, *checks]
 
 
-def _refused(made: type[Node], name: str, value: Any) -> NoReturn:
+def _refused(made: type[Node], kinds: Mapping[str, Expected], name: str, value: Any) -> NoReturn:
     """Refuse a value that a field cannot hold."""
-    expectations = made._expected or expected_by(made)
-    raise refuse(made, name, expectations[name], value)
+    raise refuse(made, name, kinds[name], value)
 
 
 def _no_check(_: Node) -> None:
@@ -417,7 +416,7 @@ def _generate(made: Any, slots: list[str], name: str) -> Any:
         checked = list(kinds)
         scope |= {f"_a_{field}": kind.admits for field, kind in kinds.items()}
         scope["_converters"] = [(f.name, f.convert, expectations[f.name]) for f in fields]
-        scope["_refused"] = partial(_refused, made)
+        scope["_refused"] = partial(_refused, made, kinds)
         scope["_refuse_conversion"] = refuse_conversion
         scope["_check"] = getattr(made, "_check", _no_check)
         scope["_spelled"] = spelled

@@ -474,8 +474,6 @@ def free_vars(root: Node) -> list[Node]:
 
     A definition reaches to the end of what opens a scope: a function, a SeqExpr, a loop, a Let.
     """
-    if not _inner_fields(type(root)):
-        return [root] if is_variable(root) else []
     free: dict[Node, None] = {}
     bound: dict[Node, int] = {}
     # A node is looked at once as long as no scope that was open then has been closed.

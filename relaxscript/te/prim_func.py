@@ -123,7 +123,8 @@ def variables_of(tensors: Iterable[Tensor]) -> list[Var]:
                     mine |= {*e.combiner.lhs, *e.combiner.rhs} if isinstance(e, Reduce) else set()
             case ExternOp():
                 parts.append(op.body)
-        used |= {v: None for part in parts for v in free_vars(part) if v not in mine}
+        unknown = [part for part in parts if not isinstance(part, IntImm)]
+        used |= {v: None for part in unknown for v in free_vars(part) if v not in mine}
     return [var for var in used if isinstance(var, Var) and var.dtype.kind != "handle"]
 
 

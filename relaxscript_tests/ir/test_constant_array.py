@@ -221,3 +221,12 @@ def test_what_somebody_else_may_hold_is_not_given_up():
     array = np.arange(4.0)
     assert given_up(array[1:]).flags.writeable
     assert address(Constant(given_up(array[1:])).data) != address(array[1:])
+
+
+@pytest.mark.parametrize("shape", [(300, 100), (3, 70, 90), (2, 30000), (30000, 2), (128, 64, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+def test_a_copy_in_c_order_has_all_elements(shape: tuple[int, ...], dtype: str):
+    data = np.arange(np.prod(shape)).astype(dtype).reshape(shape[::-1]).T
+    ordered = in_c_order(data)
+    assert ordered.flags.c_contiguous
+    assert np.array_equal(ordered, data)

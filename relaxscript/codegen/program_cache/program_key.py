@@ -21,7 +21,7 @@ import numpy as np
 
 from relaxscript.errors.settings import is_strict
 from relaxscript.ir import hooks
-from relaxscript.ir.constant_array import constant_array
+from relaxscript.ir.constant_array import constant_array, in_c_order
 from relaxscript.ir.module import IRModule, Target
 from relaxscript.opdef.operator import REGISTRY
 from relaxscript.opdef.user_operators import is_user_operator
@@ -57,8 +57,8 @@ class ProgramKey:
         self.params = params  # as they are now, whatever the caller writes into his arrays later
 
     def array(self, number: int) -> Array:
-        """The array that a program tells by its number."""
-        return self.arrays.arrays[number]
+        """The array that a program tells by its number, as programs run on it."""
+        return in_c_order(self.arrays.arrays[number])
 
 
 def build_key(
