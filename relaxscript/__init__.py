@@ -34,6 +34,7 @@ from .errors import (
     Span,
     TVMError,
     VMError,
+    absent_modules,
     config,
     explain,
     not_built,
@@ -389,6 +390,7 @@ _SHORT = {"I": "script.ir", "R": "script.relax", "T": "script.tir"}
 
 
 if not TYPE_CHECKING:
+    absent_modules.answer_for(__path__)
 
     def __getattr__(name: str) -> Any:
         if name in _SHORT:

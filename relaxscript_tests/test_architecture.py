@@ -176,6 +176,8 @@ def test_code_in_a_facade_is_found():
     assert len(own_code({"relaxscript/tir.py": f"{text}def f(): ...\nx = 1"})) == 2
     guarded = "if not TYPE_CHECKING:\n    from .errors import f as __getattr__\n"
     assert own_code({"relaxscript/tir.py": text + guarded}) == []
+    answering = f"{guarded}    _answer_for(__path__)\n"
+    assert own_code({"relaxscript/tir.py": text + answering}) == []
     assert len(own_code({"relaxscript/tir.py": f"{text}{guarded}    x = 1"})) == 1
 
 

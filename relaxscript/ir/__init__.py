@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from relaxscript.errors import SequentialSpan, Span, not_built
+from relaxscript.errors import SequentialSpan, Span, absent_modules, not_built
 from relaxscript.runtime.object_path import (
     ArrayIndexPath,
     AttributeAccessPath,
@@ -66,6 +66,7 @@ _LATER = {
 }  # fmt: skip
 
 if not TYPE_CHECKING:
+    absent_modules.answer_for(__path__)
 
     def __getattr__(name: str) -> Any:
         if name in ("instrument", "transform"):

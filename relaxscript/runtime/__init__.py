@@ -18,6 +18,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from relaxscript.errors import absent_modules, not_built
+
 if TYPE_CHECKING:
     from .arrays import NDArray, empty, from_dlpack, tensor
     from .bytecode import (
@@ -232,13 +234,16 @@ _HOME = {
 }
 
 
+absent_modules.answer_for(__path__)
+
+
 def __getattr__(name: str) -> Any:
     for home, names in _HOME.items():
         if name in names:
             value = getattr(import_module(f"{__name__}.{home}"), name)
             globals()[name] = value
             return value
-    raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    return not_built.of_runtime(name)
 
 
 def __dir__() -> list[str]:

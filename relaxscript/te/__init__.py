@@ -51,7 +51,10 @@ from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor, Tenso
 from .topi.broadcast import add, multiply, subtract
 
 if not TYPE_CHECKING:
+    from relaxscript.errors.absent_modules import answer_for as _answer_for
     from relaxscript.errors.not_built import of_te as __getattr__  # noqa: F401
+
+    _answer_for(__path__)  # noqa: F405
 
 __all__ = [
     "ComputeOp", "ExternOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "add", "all",

@@ -20,7 +20,10 @@ from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
 from . import analysis, functor, schedule, stmt_functor, transform  # isort: skip
 
 if not TYPE_CHECKING:
+    from relaxscript.errors.absent_modules import answer_for as _answer_for
     from relaxscript.errors.not_built import of_tir as __getattr__  # noqa: F401
+
+    _answer_for(__path__)  # noqa: F405
 
 __all__ = [
     "BlockRV", "LoopRV", "PyStmtExprMutator", "PyStmtExprVisitor", "Schedule", "ScheduleError",

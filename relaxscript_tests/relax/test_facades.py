@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import json
 import pkgutil
@@ -15,6 +16,7 @@ import pytest
 
 import relaxscript
 from relaxscript import relax
+from relaxscript.errors import not_built
 from relaxscript.script import ir as I, relax as R, tir as T
 from relaxscript_tests.architecture import FACADES, PACKAGE, ROOT
 
@@ -182,8 +184,72 @@ def test_a_name_that_nobody_knows_is_pythons_own_error():
         exec("from relaxscript.relax import fronted", {})
     with pytest.raises(AttributeError, match=r"module `relaxscript.relax` has no attribute `nn`"):
         relax.nn
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'relaxscript.dlihgt'"):
+        importlib.import_module("relaxscript.dlihgt")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("import relaxscript.dlight", "`relaxscript.dlight` is not built yet; `relaxscript.transf"),
+        ("from relaxscript.dlight import gpu", "`relaxscript.dlight` is not built yet; "),
+        ("import relaxscript.contrib.cutlass", "`relaxscript.contrib` is not built yet; register"),
+        ("from relaxscript.meta_schedule import tune_tir", "`relaxscript.meta_schedule` is not"),
+        (
+            "import relaxscript.relax.frontend.torch",
+            "`relaxscript.relax.frontend.torch` is not built yet; write the model with",
+        ),
+        (
+            "from relaxscript.relax.frontend.onnx import from_onnx",
+            "`relaxscript.relax.frontend.onnx` is not built yet; ",
+        ),
+        ("import relaxscript.runtime.disco", "`relaxscript.runtime.disco` is not built yet; "),
+        ("from relaxscript.runtime import disco", "`relaxscript.runtime.disco` is not built yet; "),
+        ("import relaxscript.relax.backend.cuda", "`relaxscript.relax.backend.cuda` is not built"),
+        ("from relaxscript.relax.backend import cuda", "`relaxscript.relax.backend.cuda` is not"),
+        ("from relaxscript.script import relay", "`relaxscript.script.relay` is not built yet; "),
+        ("import relaxscript.te.hybrid", "`relaxscript.te.hybrid` is not built yet; write the loo"),
+        (
+            "from relaxscript.tir.expr import IntImm",
+            "`relaxscript.tir.expr` is no module here; its names are in `relaxscript.tir`",
+        ),
+        ("from relaxscript.tir import stmt", "`relaxscript.tir.stmt` is no module here; its names"),
+        ("from relaxscript.ir.expr import Range", "`relaxscript.ir.expr` is no module here; "),
+    ],
+)
+def test_a_module_of_tvm_that_is_not_here_says_what_there_is_instead(statement, message):
+    with pytest.raises(ImportError) as raised:
+        exec(statement, {})
+    assert str(raised.value).startswith(message)
+
+
+def test_modules_that_are_not_here_are_known_to_no_search_for_modules():
+    for name in ("relaxscript.dlight", "relaxscript.relax.frontend.torch"):
+        with pytest.raises(ModuleNotFoundError) as raised:
+            importlib.import_module(name)
+        assert raised.value.name == name
+        assert name not in sys.modules
+    found = {info.name for info in pkgutil.iter_modules(relaxscript.__path__)}
+    assert "dlight" not in found
+    assert {"ir", "relax"} <= found
+
+
+def test_where_python_has_forgotten_the_finder_a_module_is_missing_in_its_words(monkeypatch):
+    importlib.invalidate_caches()
+    with pytest.raises(ModuleNotFoundError, match="is not built yet"):
+        importlib.import_module("relaxscript.dlight")
+    monkeypatch.setattr(sys, "path_importer_cache", {})
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'relaxscript.dlight'"):
         importlib.import_module("relaxscript.dlight")
+
+
+def test_the_facades_to_which_modules_of_tvm_lead_are_there():
+    for facade in not_built._IN_FACADE:
+        assert importlib.import_module(facade).__name__ == facade
+        for name in not_built._IN_FACADE[facade]:
+            assert importlib.util.find_spec(facade) is not None
+            with pytest.raises(ModuleNotFoundError, match=f"its names are in `{facade}`"):
+                importlib.import_module(f"{facade}.{name}")
 
 
 # ---------------------------------------------------------------- editors

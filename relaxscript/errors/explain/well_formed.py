@@ -4,7 +4,6 @@ Code RX03nn is criterion nn of the specification's "Well-Formedness Criteria".
 
 Many of these mistakes cannot be written in the script, where another code is raised first; they
 come from nodes and bindings made by hand.
-RX0325 stands for "Normal Form", which must be kept beside the criteria.
 """
 
 from __future__ import annotations

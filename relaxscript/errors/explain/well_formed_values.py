@@ -1,6 +1,7 @@
 """Pages of RX0314 to RX0326: annotations, values, calls, devices, and normal form.
 
-The first half of RX03 is in `well_formed.py`.
+The first half of RX03 is in `well_formed.py`. RX0325 stands for "Normal Form", which must be kept
+beside the criteria.
 """
 
 from __future__ import annotations
