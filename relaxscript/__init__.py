@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from . import (
         analysis,
         arith,
+        base,
         cli,
         compiler,
         distributed,
@@ -232,6 +233,7 @@ __all__ = [
     "args_converter",
     "arith",
     "assert_structural_equal",
+    "base",
     "build",
     "call_dps_packed",
     "call_pure_packed",
@@ -359,6 +361,7 @@ _LATER = {
         (
             "analysis",
             "arith",
+            "base",
             "cli",
             "compiler",
             "distributed",

@@ -92,8 +92,8 @@ FLOORS = (
     ("artifact",),
     ("frontend", "testing", "training", "cli"),
     (
-        "distributed", "error", "expr", "ir.transform", "nd", "s_tir", "struct_info", "target",
-        "tir", "topi", "ty", "vm",
+        "base", "distributed", "error", "expr", "ir.transform", "nd", "s_tir", "struct_info",
+        "target", "tir", "topi", "ty", "vm",
     ),
     ("relax",),
     ("__init__", "__main__"),

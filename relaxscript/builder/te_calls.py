@@ -18,7 +18,7 @@ from relaxscript.arguments import python_signature
 from relaxscript.dtypes import DataType
 from relaxscript.errors import DiagnosticError, OperandError, UnplacedError
 from relaxscript.errors.user_frame import caller_span
-from relaxscript.ir.prim import PrimExpr, Var as PrimVar, as_dimension
+from relaxscript.ir.prim import INT64, PrimExpr, Var as PrimVar, as_dimension
 from relaxscript.ir.relax import (
     Attrs,
     Call,
@@ -183,7 +183,8 @@ def make_te_function(
 ) -> TEFunction:  # fmt: skip
     """The PrimFunc of what a function of Python gave for some arguments.
 
-    Results have the dimensions of the caller; scalars are the caller's, too. `checks` are those of
+    Results have the dimensions of the caller; scalars are the caller's, too. Loops and indices are
+    of int64, as dimensions are. `checks` are those of
     `prim_func_of`. Raises `OperandError` for what is no tensor.
     """
     _check_attributes(attrs)
@@ -201,8 +202,9 @@ def make_te_function(
     shapes = [[substitute(d, inside) for d in t.shape] for t in (*inputs, *outputs)]
     scalars = _unbound(shapes, arguments.variables.values())
     function = te.prim_func_of(
-        [*inputs, *scalars, *outputs], name, private=True, attrs=attrs, checks=checks
-    )
+        [*inputs, *scalars, *outputs], name, private=True, attrs=attrs, checks=checks,
+        index_dtype=INT64,
+    )  # fmt: skip
     back = {own: var for var, own in arguments.variables.items()}
     infos = tuple(
         TensorStructInfo.make(

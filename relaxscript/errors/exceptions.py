@@ -46,7 +46,7 @@ class InternalError(RuntimeError):
         )
 
 
-class TVMError(Exception):
+class TVMError(RuntimeError):
     """The base of what is raised for programs that are wrong or fail, by the name that TVM has."""
 
 
@@ -131,7 +131,7 @@ class RelaxWarning(UserWarning):
         return render(self.diagnostic, style="html")
 
 
-class VMError(RuntimeError, TVMError):
+class VMError(TVMError):
     """A run failed; `.span` is the Relax source that was running, `.diagnostic` the whole story.
 
     Raise it `from` the exception that caused it. The virtual machine stays usable. `.argument` is

@@ -60,6 +60,7 @@ __all__ = [
 
 
 # What most programs do not ask for, by the files that have it.
+_MODULES = ("attrs", "expr", "function", "global_info", "instrument", "op", "transform", "type")
 _LATER = {
     "EnvFunc": "env_func", "load_json": "json_reader", "make_node": "type_keys",
     "save_json": "json_writer",
@@ -69,7 +70,7 @@ if not TYPE_CHECKING:
     absent_modules.answer_for(__path__)
 
     def __getattr__(name: str) -> Any:
-        if name in ("instrument", "transform"):
+        if name in _MODULES:
             return import_module(f"{__name__}.{name}")
         if name in _LATER:
             found = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -147,7 +147,7 @@ class _Maker:
         attrs: Mapping[str, Any], index_dtype: DataType | None,
     ) -> None:  # fmt: skip
         self.tb = TIRBuilder(name, private=private)
-        self.index_dtype = index_dtype
+        self.index_dtype = None if _has_dtype(order, index_dtype) else index_dtype
         self.order = order
         self.buffers: dict[Tensor, Buffer] = {}
         self.names: set[str] = set()
@@ -301,6 +301,13 @@ class _Maker:
             block.reads(*(_whole(known[b]) for b in op.input_placeholders))
             block.writes(*(_whole(known[b]) for b in op.output_placeholders))
             self.tb.add(body)
+
+
+def _has_dtype(order: Sequence[Operation], index_dtype: DataType | None) -> bool:
+    """True if the axes of all operations are of a dtype already."""
+    axes = [a for op in order if isinstance(op, ComputeOp) for a in (*op.axis, *op.reduce_axis)]
+    domains = [axis.dom for axis in axes if axis.dom is not None]
+    return all(d.min.dtype is index_dtype and d.extent.dtype is index_dtype for d in domains)
 
 
 def _reduced(op: ComputeOp, outputs: list[Buffer]) -> dict[int, Buffer]:

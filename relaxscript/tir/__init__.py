@@ -17,7 +17,18 @@ from relaxscript.transform.schedule import BlockRV, LoopRV, Schedule, ScheduleEr
 # The names of `tvm.tir` win over those of scripts.
 from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
 
-from . import analysis, functor, schedule, stmt_functor, transform  # isort: skip
+from . import (  # isort: skip
+    analysis,
+    buffer,
+    expr,
+    function,
+    functor,
+    op,
+    schedule,
+    stmt,
+    stmt_functor,
+    transform,
+)
 
 if not TYPE_CHECKING:
     from relaxscript.errors.absent_modules import answer_for as _answer_for
@@ -27,6 +38,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "BlockRV", "LoopRV", "PyStmtExprMutator", "PyStmtExprVisitor", "Schedule", "ScheduleError",
-    "analysis", "build", "functor", "schedule", "stmt_functor", "transform", *prim.__all__,
-    *statements.__all__, *tir_compute.__all__, *tir_math.__all__, *tir_functions.__all__,
+    "analysis", "buffer", "build", "expr", "function", "functor", "op", "schedule", "stmt",
+    "stmt_functor", "transform", *prim.__all__, *statements.__all__, *tir_compute.__all__,
+    *tir_math.__all__, *tir_functions.__all__,
 ]  # fmt: skip

@@ -110,6 +110,42 @@ def test_the_operators_stand_in_the_files_that_tvm_has():
     assert relax.extern is relax.ExternFunc
 
 
+@pytest.mark.parametrize(
+    ("inside", "names"),
+    [
+        ("ir.attrs", "DictAttrs make_node"),
+        ("ir.expr", "GlobalVar PrimExpr Range"),
+        ("ir.function", "BaseFunc"),
+        ("ir.global_info", "DummyGlobalInfo VDevice"),
+        ("ir.type", "PrimType TupleType"),
+        ("relax.dpl.context", "PatternContext"),
+        ("relax.dpl.pattern", "DFPattern is_op wildcard"),
+        ("relax.dpl.rewrite", "rewrite_bindings rewrite_call"),
+        ("relax.frontend.nn.subroutine", "SubroutineMixin"),
+        ("relax.frontend.nn.visitor", "Mutator"),
+        ("relax.testing.ast_printer", "dump_ast"),
+        ("relax.transform.transform", "FuseOps PassContext"),
+        ("te.operation", "compute create_prim_func placeholder"),
+        ("tir.buffer", "Buffer decl_buffer"),
+        ("tir.expr", "EqualOp IntImm Reduce"),
+        ("tir.function", "IndexMap PrimFunc"),
+        ("tir.op", "exp if_then_else"),
+        ("tir.schedule.schedule", "BlockRV Schedule"),
+        ("tir.schedule.trace", "Trace"),
+        ("tir.stmt", "Block For SeqStmt"),
+        ("topi.broadcast", "add maximum"),
+        ("topi.math", "exp"),
+        ("topi.reduction", "sum"),
+        ("topi.transform", "concatenate reshape"),
+    ],
+)
+def test_names_stand_in_the_files_that_tvm_has_as_well(inside: str, names: str):
+    file, holder = module(inside), module(inside.rpartition(".")[0])
+    for name in names.split():
+        assert getattr(file, name) is getattr(holder, name)
+        assert name in file.__all__
+
+
 IMPORTS = """
 import json, sys
 import relaxscript

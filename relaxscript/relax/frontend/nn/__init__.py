@@ -5,6 +5,6 @@ from __future__ import annotations
 from relaxscript.frontend import nn
 from relaxscript.frontend.nn import *  # noqa: F403
 
-from . import core, exporter, llm
+from . import core, exporter, llm, subroutine, visitor
 
-__all__ = [*nn.__all__, "core", "exporter", "llm"]
+__all__ = [*nn.__all__, "core", "exporter", "llm", "subroutine", "visitor"]

@@ -6,4 +6,6 @@ from relaxscript import dpl
 from relaxscript.dpl import *  # noqa: F403
 from relaxscript.transform import MatchResult
 
-__all__ = ["MatchResult", *dpl.__all__]
+from . import context, pattern, rewrite
+
+__all__ = ["MatchResult", "context", "pattern", "rewrite", *dpl.__all__]

@@ -5,4 +5,6 @@ from __future__ import annotations
 from relaxscript.transform import schedule
 from relaxscript.transform.schedule import *  # noqa: F403
 
-__all__ = [*schedule.__all__]
+from . import testing, trace
+
+__all__ = ["testing", "trace", *schedule.__all__]
