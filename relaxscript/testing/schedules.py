@@ -27,11 +27,12 @@ def assert_structural_equal_ignore_global_symbol(
 
 def _without_symbols(root: PrimFunc | IRModule) -> PrimFunc | IRModule:
     if isinstance(root, PrimFunc):
-        return root.without_attr("global_symbol")
+        function: PrimFunc = root.without_attr("global_symbol")
+        return function
     made = root.clone()
-    for var, function in root.functions.items():
-        if isinstance(function, PrimFunc):
-            made[var] = function.without_attr("global_symbol")
+    for var, each in root.functions.items():
+        if isinstance(each, PrimFunc):
+            made[var] = each.without_attr("global_symbol")
     return made
 
 

@@ -1,7 +1,8 @@
-"""Names that users know as `tvm.topi.reduction`: reductions along axes."""
+"""Names that users know as `tvm.topi.reduction`: reductions along axes, among others."""
 
 from __future__ import annotations
 
-from relaxscript.topi import all, any, argmax, argmin, collapse_sum, max, min, prod, sum
+from relaxscript.te import topi
+from relaxscript.te.topi import *  # noqa: F403
 
-__all__ = ["all", "any", "argmax", "argmin", "collapse_sum", "max", "min", "prod", "sum"]
+__all__ = [*topi.__all__]
