@@ -340,10 +340,19 @@ class Tuple(LeafExpr):
         return len(self.fields)
 
     def __getitem__(self, index: int) -> Expr:
-        return self.fields[index]
+        return _item(self.fields, index, "Tuple")
 
     def __iter__(self) -> Iterator[Expr]:
         return iter(self.fields)
+
+
+def _item(items: tuple[Any, ...], index: int, holder: str) -> Any:
+    """An item of a node that is written by an index; TVM says it in these words."""
+    try:
+        return items[index]
+    except IndexError:
+        text = f"{holder} index out of range: it has {len(items)} items, and none of index {index}"
+        raise IndexError(text) from None
 
 
 @node
@@ -375,7 +384,7 @@ class ShapeExpr(LeafExpr):
         return len(self.values)
 
     def __getitem__(self, index: int) -> PrimExpr:  # type: ignore[override]
-        return self.values[index]
+        return _item(self.values, index, "ShapeExpr")
 
     def __iter__(self) -> Iterator[PrimExpr]:
         return iter(self.values)

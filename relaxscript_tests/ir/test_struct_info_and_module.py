@@ -252,3 +252,13 @@ def test_struct_infos_are_compared_by_structure():
     assert info.same_as(TensorStructInfo((2,), "float32"))
     assert not info.same_as(TensorStructInfo((3,), "float32"))
     assert not info.same_as("float32")
+
+
+def test_an_item_that_a_tuple_or_a_shape_has_not_is_out_of_its_range():
+    pair, shape = Tuple((Var("x"), Var("y"))), ShapeExpr([2, 3])
+    assert (pair[-2].name_hint, shape[-1].value) == ("x", 3)
+    for index in (2, -3):
+        with pytest.raises(IndexError, match=f"Tuple index out of range: .* index {index}"):
+            pair[index]
+        with pytest.raises(IndexError, match=f"ShapeExpr index out of range: .* index {index}"):
+            shape[index]

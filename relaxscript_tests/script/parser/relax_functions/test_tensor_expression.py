@@ -97,7 +97,7 @@ def test_a_lambda_is_run_as_python_runs_it_over_the_names_of_the_script():
                 x,
             )
 
-    assert "for i, j in T.grid(n, 2)" in round_trip(Lambdas)
+    assert "for i, j in T.grid(n, T.int64(2))" in round_trip(Lambdas)
     np.testing.assert_array_equal(rx.jit(Lambdas).main(X), X[:, ::2] * 3 + 3)
 
 
