@@ -104,12 +104,9 @@ _SCHEDULE = {
 
 # Modules of TVM that are none here, by the facade that has their names.
 _IN_FACADE = {
-    "relaxscript.ir": ("attrs", "expr", "global_info", "type"),
     "relaxscript.relax.frontend": ("common",),
-    "relaxscript.relax.transform": ("transform",),
     "relaxscript.runtime": ("ndarray", "relax_vm", "vm"),
-    "relaxscript.te": ("operation",),
-    "relaxscript.tir": ("buffer", "expr", "function", "generic", "op", "stmt"),
+    "relaxscript.tir": ("generic",),
 }
 _MODULES: dict[str, Mapping[str, str]] = {
     "relaxscript": _PACKAGE,

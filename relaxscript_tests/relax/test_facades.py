@@ -246,11 +246,11 @@ def test_a_name_that_nobody_knows_is_pythons_own_error():
         ("from relaxscript.script import relay", "`relaxscript.script.relay` is not built yet; "),
         ("import relaxscript.te.hybrid", "`relaxscript.te.hybrid` is not built yet; write the loo"),
         (
-            "from relaxscript.tir.expr import IntImm",
-            "`relaxscript.tir.expr` is no module here; its names are in `relaxscript.tir`",
+            "from relaxscript.runtime.relax_vm import VirtualMachine",
+            "`relaxscript.runtime.relax_vm` is no module here; its names are in `relaxscript.runt",
         ),
-        ("from relaxscript.tir import stmt", "`relaxscript.tir.stmt` is no module here; its names"),
-        ("from relaxscript.ir.expr import Range", "`relaxscript.ir.expr` is no module here; "),
+        ("from relaxscript.tir import generic", "`relaxscript.tir.generic` is no module here; "),
+        ("from relaxscript.relax.frontend.common import detach_params", "`relaxscript.relax.fr"),
     ],
 )
 def test_a_module_of_tvm_that_is_not_here_says_what_there_is_instead(statement, message):
