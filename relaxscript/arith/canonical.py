@@ -13,6 +13,7 @@ writes polynomials as expressions again. Expressions may be nested arbitrarily d
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from relaxscript.ir import prim, walk
@@ -72,7 +73,24 @@ class CanonicalContext:
         self._deep = False
         self._depth = 0
         if facts is not None and not facts.is_plain:
+            self._assume(facts)
+
+    def _assume(self, facts: Facts) -> None:
+        """Know facts. Many questions have the same ones: what follows from these is found once."""
+        if facts.assumed is None:
             assume(self, facts)
+            facts.assumed = tuple(map(copy, self._knowledge()))
+            return
+        (
+            self.atoms, self.by_key, self.values, self.inequalities, self.truth,
+            self.disjunctions, self.partial, self._memo, self._kept,
+        ) = map(copy, facts.assumed)  # fmt: skip
+
+    def _knowledge(self) -> tuple[Any, ...]:
+        return (
+            self.atoms, self.by_key, self.values, self.inequalities, self.truth,
+            self.disjunctions, self.partial, self._memo, self._kept,
+        )  # fmt: skip
 
     # ------------------------------------------------------------ reading
 

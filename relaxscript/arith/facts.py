@@ -7,6 +7,7 @@ least zero, as dimensions are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, as_prim
@@ -29,7 +30,7 @@ class Facts:
     `SizeVar`s.
     """
 
-    __slots__ = ("conditions", "congruences", "equalities", "nonnegative", "ranges")
+    __slots__ = ("assumed", "conditions", "congruences", "equalities", "nonnegative", "ranges")
 
     def __init__(
         self,
@@ -45,6 +46,8 @@ class Facts:
         self.conditions = tuple(conditions)
         self.congruences = dict(congruences or {})
         self.nonnegative = nonnegative
+        # What a context knows by them, once one was made.
+        self.assumed: tuple[Any, ...] | None = None
 
     @property
     def is_plain(self) -> bool:

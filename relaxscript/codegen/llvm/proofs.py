@@ -75,7 +75,9 @@ class Proofs:
         self._computed = True
         # How many more nodes of an expression are read.
         self._room = 0
+        # Answers, and the facts about some variables, as long as the same conditions hold.
         self._answers: dict[tuple[PrimExpr, PrimExpr, bool], bool] = {}
+        self._known: dict[frozenset[prim.Var], Facts] = {}
 
     # ------------------------------------------------------------ definitions
 
@@ -151,6 +153,7 @@ class Proofs:
             for var in condition.vars:
                 self._here[var].pop()
             self._answers.clear()
+            self._known.clear()
 
     def learn(self, e: PrimExpr, truth: bool = True) -> None:
         """From here to the end of the scope, a condition holds, or does not."""
@@ -161,6 +164,7 @@ class Proofs:
             for var in found.vars:
                 self._here.setdefault(var, []).append(found)
             self._answers.clear()
+            self._known.clear()
 
     def _partial_condition(self, e: PrimExpr, truth: bool) -> _Condition | None:
         """The facts of a condition of which not all need be computed: `a or x // n < b`."""
@@ -357,6 +361,11 @@ class Proofs:
 
     def _facts(self, variables: frozenset[prim.Var]) -> Facts:
         """The facts about some variables, and about those that occur together with them."""
+        if variables not in self._known:
+            self._known[variables] = self._facts_about(variables)
+        return self._known[variables]
+
+    def _facts_about(self, variables: frozenset[prim.Var]) -> Facts:
         conditions: dict[PrimExpr, None] = {}
         seen: dict[prim.Var, None] = dict.fromkeys(sorted(variables, key=id))
         waiting = list(seen)
