@@ -30,7 +30,7 @@ from .loop_nests import Loop, is_without, number_of
 from .loop_writing import in_loops, in_row, number, with_memory
 from .processor import Processor
 from .row_nests import PlainNest, Reduction, is_neutral
-from .row_sweeps import Sweep, reduced
+from .row_sweeps import RowPlace, Sweep, reduced
 
 __all__ = ["has_step_one", "reduction_loops"]
 
@@ -270,8 +270,8 @@ def _of_partial_results(found: _Reduction, place: int, lanes: int) -> Stmt:
     lanes = _fitting(lanes, extent)
     at_once = _fitting(PARTIAL_AT_ONCE, extent, lanes)
 
-    def element(at: PrimExpr, put: Callable[[PrimExpr], Stmt]) -> Stmt:
-        return put(found.at({var: at}).value)
+    def element(place: RowPlace, put: Callable[[PrimExpr], Stmt]) -> Stmt:
+        return put(found.at({var: place.row}).value)
 
     def behind(total: PrimExpr) -> Stmt:
         return found.store.replace(value=total)

@@ -1,4 +1,8 @@
-"""Loops over the elements of a row: several vectors at once, single vectors, and the rest."""
+"""Loops over the elements of a row: several vectors at once, then single vectors.
+
+Where elements are left over, the last vector of a row begins earlier and has some elements again.
+These are the same as before, and stored twice. To a sum they are added once.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import NamedTuple
 
 from relaxscript.arith import simplify
 from relaxscript.ir.prim import (
+    INT32,
     INT64,
     Add,
     Broadcast,
@@ -14,19 +19,37 @@ from relaxscript.ir.prim import (
     FloorDiv,
     FloorMod,
     IntImm,
+    Min,
     Mul,
     PrimExpr,
     Ramp,
+    Select,
     Shuffle,
     Var,
+    cast,
     const,
 )
-from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, IfThenElse, LetStmt, SeqStmt, Stmt
+from relaxscript.ir.tir import Buffer, BufferStore, For, ForKind, IfThenElse, LetStmt, Stmt
 
-from .loop_writing import fused, with_memory
+from .loop_writing import fused, in_row, with_memory
 from .row_nests import Reduction
 
-__all__ = ["Sweep", "reduced"]
+__all__ = ["RowPlace", "Sweep", "reduced"]
+
+
+class RowPlace(NamedTuple):
+    """The place of an element in a row; `kept` is that in a buffer of such elements.
+
+    There vectors of rows of a known size do not overlap. A load of what two stores left would wait.
+
+    `slot` is its place among the lanes of all vectors of an iteration. `is_new` says whether no
+    vector before had it, where one may have.
+    """
+
+    row: PrimExpr
+    kept: PrimExpr
+    slot: PrimExpr
+    is_new: PrimExpr | None = None
 
 
 class Sweep(NamedTuple):
@@ -41,42 +64,76 @@ class Sweep(NamedTuple):
         """A number that is an index."""
         return IntImm(self.var.dtype, value)
 
-    def vectors(self, element: Callable[[PrimExpr, PrimExpr], Stmt]) -> list[Stmt]:
-        """The loops over whole vectors.
+    def whole(self, vectors: Sequence[Stmt], one_by_one: Sequence[Stmt]) -> list[Stmt]:
+        """A pass by vectors; one by one where the row turns out to be shorter than a vector."""
+        if isinstance(self.extent, IntImm):
+            return [*vectors]
+        is_long = self.extent >= self.number(self.lanes)
+        return [IfThenElse(is_long, in_row(*vectors), in_row(*one_by_one))]
 
-        `element` is told two places of an element: in the row, and among the lanes of all vectors
-        of an iteration.
+    @property
+    def kept_extent(self) -> PrimExpr:
+        """The size of a buffer for a row; where it is known, its vectors do not overlap there."""
+        rest = simplify(FloorMod(self.extent, self.number(self.lanes)))
+        is_whole = not isinstance(rest, IntImm) or not rest.value
+        return self.extent if is_whole else simplify(self.extent + (self.number(self.lanes) - rest))
+
+    def vectors(self, element: Callable[[RowPlace], Stmt]) -> list[Stmt]:
+        """The loops over vectors, for a row that is as long as one.
+
+        The last one begins earlier, where elements are left over, and has some of those before.
         """
         lanes, width = self.number(self.lanes), self.number(self.lanes * self.at_once)
         made = []
-        i, u, j = (self._variable(name) for name in ("i", "u", "j"))
+        i, u = (self._variable(name) for name in "iu")
 
-        def whole(lane: Var) -> Stmt:
-            return element(i * width + (u * lanes + lane), u * lanes + lane)
+        def several(lane: Var) -> Stmt:
+            at = i * width + (u * lanes + lane)
+            return element(RowPlace(at, at, u * lanes + lane))
 
         blocks = simplify(FloorDiv(self.extent, width))
         if not _is_zero(blocks):
-            each = self._loop(u, self.number(self.at_once), self._lanes(whole), unrolled=True)
+            each = self._loop(u, self.number(self.at_once), self._lanes(several), unrolled=True)
             made.append(self._loop(i, blocks, each))
-        single = simplify(FloorDiv(FloorMod(self.extent, width), lanes))
-        if not _is_zero(single):
-            first = simplify(blocks * width)
+        return [*made, *self._single(element, simplify(blocks * width))]
+
+    def _single(self, element: Callable[[RowPlace], Stmt], first: PrimExpr) -> list[Stmt]:
+        """The vectors from one place on."""
+        lanes, j = self.number(self.lanes), self._variable("j")
+        behind = FloorMod(self.extent, self.number(self.lanes * self.at_once))
+        rest = simplify(FloorMod(self.extent, lanes))
+
+        def whole(begin: PrimExpr) -> Stmt:
+            return self._lanes(lambda lane: element(RowPlace(begin + lane, begin + lane, lane)))
+
+        def last(begin: PrimExpr, is_kept_apart: bool) -> Stmt:
+            place = simplify(Min(begin, self.extent - lanes))
+            had = cast(simplify(begin - place), INT32)
 
             def one(lane: Var) -> Stmt:
-                return element(first + (j * lanes + lane), lane)
+                at, is_new = place + lane, cast(lane, INT32) >= had
+                kept = begin + lane if is_kept_apart else at
+                return element(RowPlace(at, kept, lane, is_new))
 
-            made.append(self._loop(j, single, self._lanes(one)))
+            return self._lanes(one)
+
+        if not isinstance(rest, IntImm):
+            # Any of them may be the last one.
+            low = simplify(FloorDiv(first, lanes))
+            high = FloorDiv(self.extent + self.number(self.lanes - 1), lanes)
+            return [For(j, low, simplify(high - low), ForKind.SERIAL, last(j * lanes, False))]
+        count = simplify(FloorDiv(behind, lanes))
+        made = [] if _is_zero(count) else [self._loop(j, count, whole(first + j * lanes))]
+        if rest.value:
+            made.append(last(simplify(self.extent - rest), True))
         return made
 
-    def rest(self, element: Callable[[PrimExpr], Stmt]) -> list[Stmt]:
-        """The loop over the elements behind the last whole vector."""
-        lanes = self.number(self.lanes)
-        rest = simplify(FloorMod(self.extent, lanes))
-        if _is_zero(rest):
+    def one_by_one(self, element: Callable[[RowPlace], Stmt]) -> list[Stmt]:
+        """The loop over the elements of a row that is shorter than a vector."""
+        if isinstance(self.extent, IntImm):
             return []
-        r = self._variable("rest")
-        first = simplify(FloorDiv(self.extent, lanes) * lanes)
-        return [self._loop(r, rest, element(first + r))]
+        k = self._variable("k")
+        return [self._loop(k, self.extent, element(RowPlace(k, k, self.number(0))))]
 
     def cleared(self, partial: Buffer, start: PrimExpr) -> Stmt:
         """The first value of all partial results."""
@@ -139,7 +196,7 @@ def _one_more(reduction: Reduction, total: PrimExpr, value: PrimExpr) -> PrimExp
 
 def reduced(
     sweep: Sweep, reduction: Reduction, start: PrimExpr, name: str,
-    element: Callable[[PrimExpr, Callable[[PrimExpr], Stmt]], Stmt],
+    element: Callable[[RowPlace, Callable[[PrimExpr], Stmt]], Stmt],
     behind: Callable[[PrimExpr], Stmt],
     around: Callable[[Sequence[Stmt]], list[Stmt]] = list,
 ) -> Stmt:  # fmt: skip
@@ -153,24 +210,27 @@ def reduced(
     total = Buffer(name, (const(1, INT64),), start.dtype)
     zero = const(0, sweep.var.dtype)
 
-    def added(buffer: Buffer, at: PrimExpr, value: PrimExpr) -> Stmt:
-        return BufferStore(buffer, _one_more(reduction, BufferLoad(buffer, (at,)), value), (at,))
+    def added(buffer: Buffer, place: RowPlace) -> Stmt:
+        def put(value: PrimExpr) -> Stmt:
+            old = BufferLoad(buffer, (place.slot,))
+            made = _one_more(reduction, old, value)
+            if place.is_new is not None and reduction in (Add, Mul):
+                made = Select(place.is_new, made, old)
+            return BufferStore(buffer, made, (place.slot,))
 
-    vectors = sweep.vectors(
-        lambda place, slot: element(place, lambda value: added(partial, slot, value))
+        return element(place, put)
+
+    vectors = sweep.vectors(lambda place: added(partial, place))
+    by_vectors = with_memory(
+        partial,
+        in_row(
+            sweep.cleared(partial, start),
+            *around(vectors),
+            sweep.combined(partial, reduction, lambda value: BufferStore(total, value, (zero,))),
+        ),
     )
-    whole = [
-        sweep.cleared(partial, start),
-        *around(vectors),
-        sweep.combined(partial, reduction, lambda value: BufferStore(total, value, (zero,))),
-    ]
-    first: Stmt = with_memory(partial, SeqStmt(tuple(whole)))
-    if not isinstance(sweep.extent, IntImm):
-        # Short rows are many: none of them puts together vectors that it does not have.
-        short = BufferStore(total, start, (zero,))
-        first = IfThenElse(sweep.extent >= sweep.number(sweep.lanes), first, short)
-    made = [first]
-    rest = sweep.rest(lambda place: element(place, lambda value: added(total, zero, value)))
-    made += around(rest)
-    made.append(behind(BufferLoad(total, (zero,))))
-    return with_memory(total, SeqStmt(tuple(made)))
+    steps = sweep.one_by_one(lambda place: added(total, place))
+    # Short rows are many: none of them puts together vectors that it does not have.
+    short = [BufferStore(total, start, (zero,)), *around(steps)]
+    made = sweep.whole([by_vectors], short)
+    return with_memory(total, in_row(*made, behind(BufferLoad(total, (zero,)))))

@@ -5,11 +5,10 @@ is one of for a row is a variable. Elements that are kept for a moment are compu
 used. Where that would call a function twice, they are kept in a buffer of one row. So are those
 that are converted twice, if a row is short.
 
-A reduction has several vectors of partial results. They are put together in a fixed order, and then
-the elements that are left over follow. A sum is computed in the type in which it is written.
-Products are added to it without being rounded before. The bound of its error is that of the plain
-sum: the sum of the elements' sizes, times their number, times one unit in the last place. Maxima
-and minima are exact, and NaN where an element is.
+A reduction has several vectors of partial results, which are put together in a fixed order. A sum
+is computed in the type in which it is written. Products are added to it without being rounded
+before. The bound of its error is that of the plain sum: the sum of the elements' sizes, times their
+number, times one unit in the last place. Maxima and minima are exact, and NaN where an element is.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ from .loop_writing import in_row, with_memory
 from .processor import Processor
 from .row_conversions import with_conversions
 from .row_nests import Reduction, RowFunction, RowNest, row_function
-from .row_sweeps import Sweep, reduced
+from .row_sweeps import RowPlace, Sweep, reduced
 
 __all__ = ["rows"]
 
@@ -101,16 +100,19 @@ class _Element(NamedTuple):
     def has_calls(self) -> bool:
         return any(_calls(value) for value in (self.value, *(let[1] for let in self.lets)))
 
-    def at(self, var: Var, place: PrimExpr, put: Callable[[PrimExpr], Stmt]) -> Stmt:
-        """The statement for one place of the row, with variables of its own."""
-        values: dict[Node, PrimExpr] = {var: place}
+    def at(self, var: Var, kept_var: Var, place: RowPlace, put: Callable[[PrimExpr], Stmt]) -> Stmt:
+        """The statement for one place of the row, with variables of its own.
+
+        The value and what is put depend on `var`, and on `kept_var` where elements are kept.
+        """
+        values: dict[Node, PrimExpr] = {var: place.row, kept_var: place.kept}
         values |= {v: Var.make(v.name, v.dtype) for v, *_ in self.lets}
         made = rewrite(put(self.value), values.get)
         for v, value, kept in reversed(self.lets):
             name = values[v]
             assert isinstance(name, Var)
             if kept is not None:
-                made = in_row(BufferStore(kept, name, (place,)), made)
+                made = in_row(BufferStore(kept, name, (place.kept,)), made)
             made = LetStmt(name, rewrite(value, values.get), made)
         return made
 
@@ -132,12 +134,15 @@ class _RowProgram:
         self.found = found
         self.own = own | {buffer.data for buffer in converted}
         self.var, self.extent = found.element
+        # The place of an element where it is kept.
+        self.kept_var = Var.make(self.var.name, self.var.dtype)
         self.lanes = processor.lanes(self._itemsize())
         # What there is one of for a row, and elements that are computed where they are used.
         self.values: dict[Buffer, Var] = {}
         self.pending: dict[Buffer, RowNest] = {}
+        extent_kept = Sweep(self.var, self.extent, self.lanes, 1).kept_extent
         self.kept: dict[Buffer, Buffer] = {
-            buffer: Buffer(buffer.name, (self.extent,), buffer.dtype)
+            buffer: Buffer(buffer.name, (extent_kept,), buffer.dtype)
             for buffer in _kept(found.nests, self.own, {*converted})
         }
         self.stored: set[Buffer] = set()
@@ -228,7 +233,7 @@ class _RowProgram:
 
             return reduced(
                 sweep, reduction, start, nest.buffer.name,
-                lambda place, put: element.at(self.var, place, put), following,
+                lambda place, put: element.at(self.var, self.kept_var, place, put), following,
             )  # fmt: skip
 
         self.steps.append(step)
@@ -240,10 +245,10 @@ class _RowProgram:
         def put(value: PrimExpr) -> Stmt:
             return BufferStore(nest.buffer, value, nest.indices)
 
-        def one(place: PrimExpr, _: PrimExpr | None = None) -> Stmt:
-            return element.at(self.var, place, put)
+        def one(place: RowPlace) -> Stmt:
+            return element.at(self.var, self.kept_var, place, put)
 
-        self._do(*sweep.vectors(one), *sweep.rest(one))
+        self._do(*sweep.whole(sweep.vectors(one), sweep.one_by_one(one)))
 
     def _sweep(self, element: _Element, compares: bool = False) -> Sweep:
         at_once = AT_ONCE_OF_COMPARISONS if compares else AT_ONCE
@@ -273,7 +278,7 @@ class _RowProgram:
             if buffer not in self.pending:
                 return self.values.get(buffer)
             if buffer in self.stored:
-                return BufferLoad(self.kept[buffer], (self.var,))
+                return BufferLoad(self.kept[buffer], (self.kept_var,))
             if buffer not in asked:
                 asked[buffer] = Var.make(buffer.name, buffer.dtype)
             return asked[buffer]
@@ -290,7 +295,7 @@ class _RowProgram:
     def _without_repeated_work(self, element: _Element) -> _Element:
         """An element in which what is the same for the whole row is computed before."""
         varying: set[int] = set()
-        own = {self.var, *(var for var, *_ in element.lets)}
+        own = {self.var, self.kept_var, *(var for var, *_ in element.lets)}
 
         def step(node: Node) -> Node | None:
             if not isinstance(node, PrimExpr):

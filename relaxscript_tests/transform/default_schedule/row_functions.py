@@ -29,6 +29,24 @@ def prim_func(parameters: str, body: str, noalias: bool = True) -> PrimFunc:
     return from_source(f"@T.prim_func\ndef main({parameters}):\n{mark}{lines}\n")
 
 
+def of_blocks(kind: str, start: str, value: str, extents: str = "m, n") -> str:
+    return f"""
+m = T.int64()
+n = T.int64()
+for i in range(m):
+    B[i] = {start}
+for i, k in T.grid({extents}):
+    with T.block("B"):
+        vi, vk = T.axis.remap("{kind}", [i, k])
+        T.reads(A[vi, vk], B[vi])
+        T.writes(B[vi])
+        B[vi] = {value}
+"""
+
+
+MATRIX = 'A: T.Buffer(("m", "n"), "{0}"), B: T.Buffer(("m",), "{0}")'
+
+
 STARTS = {"add": "0", "max": 'float("-inf")', "min": 'float("inf")'}
 OF_ELEMENTS = (
     "T.exp({a} * T.float32(0.1))", "{a} + {b}", "{a} * T.float32(0.5)", "{a} - {s}",
