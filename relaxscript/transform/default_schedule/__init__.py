@@ -36,6 +36,7 @@ loops_of_quotients.py      loops that are divided where they store, as several.
 loops_of_axes.py           loops of blocks by tiles, as one loop for each axis.
 guarded.py                 functions that are arranged where conditions hold of their sizes.
 divided_loops.py           loops and axes of blocks as two.
+chosen_values.py           values of reductions that a condition chooses, stored before them.
 starts.py                  what reductions begin with, where loops have stored it.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.

@@ -13,6 +13,7 @@ from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
+from .chosen_values import with_chosen_values
 from .conditional_inits import with_inits
 from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
@@ -40,7 +41,7 @@ Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
 _FIRST: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
     with_wide_indices, with_loops_of_quotients, with_split_axes, with_loops_of_axes, with_inits,
     with_expanded_scalars, with_distributed_loops, with_ordered_loops, with_neutral_starts,
-    with_renamed_results,
+    with_chosen_values, with_renamed_results,
 )  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
@@ -67,8 +68,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
     (`loops_of_axes.py`). Each statement has a nest of its own (`distributed_loops.py`), in the
     order of the result (`ordered_loops.py`). A scalar becomes a buffer for that
     (`expanded_scalars.py`). Reductions that begin under a condition begin before it
-    (`conditional_inits.py`). Each begins with a neutral value (`neutral_starts.py`). Results that
-    are stored again get others before (`renamed_results.py`).
+    (`conditional_inits.py`). Each begins with a neutral value (`neutral_starts.py`), and what
+    conditions choose for it is stored before (`chosen_values.py`). Results that are stored again
+    get others before (`renamed_results.py`).
 
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions

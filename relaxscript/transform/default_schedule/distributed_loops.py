@@ -38,7 +38,7 @@ def with_distributed_loops(func: PrimFunc) -> PrimFunc:
     parts = parts_of(func)
     if parts is None or not any(map(_is_around_several, parts.parts)):
         return func
-    if not never_fails(func, func.body):
+    if not never_fails(func, func.body, lazily=True):
         return func
     made: list[Stmt] = []
     for part in parts.parts:

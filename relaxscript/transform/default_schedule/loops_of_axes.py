@@ -64,7 +64,7 @@ def _by_axes(func: PrimFunc, part: Stmt) -> Stmt:
     reduced = [axis.iter_type == "reduce" for axis in block.iter_vars]
     sums = [loop for group, is_sum in zip(known, reduced) if is_sum for loop in group]
     in_order = sums == [loop for loop in loops if loop in sums]
-    if not in_order or not _stores_at_axes(block) or not never_fails(func, part):
+    if not in_order or not _stores_at_axes(block) or not never_fails(func, part, lazily=True):
         return part
     own: list[Loop] = []
     values: list[PrimExpr] = []

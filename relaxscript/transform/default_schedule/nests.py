@@ -215,7 +215,7 @@ def _of_elements(func: PrimFunc, value: InlinedNest, processor: Processor) -> St
     if made is not None:
         return made
     loops = one_by_one(value)
-    return loops if _is_short(value.nest) and never_fails(func, loops) else None
+    return loops if _is_short(value.nest) and never_fails(func, loops, lazily=True) else None
 
 
 def _in_parts(func: PrimFunc, value: InlinedNest, processor: Processor) -> Stmt | None:

@@ -53,7 +53,7 @@ def with_neutral_starts(func: PrimFunc) -> PrimFunc:
     made, new = list[Stmt](), list[Buffer]()
     for part in parts.parts:
         found = _reduced_in(part) if _may_begin(part) else None
-        if found is None or _is_cleared(found, made) or not never_fails(func, part):
+        if found is None or _is_cleared(found, made) or not never_fails(func, part, lazily=True):
             made.append(part)
             continue
         buffer, place = found.buffer(), _place_of_sums(found, made)

@@ -69,7 +69,7 @@ def _ordered(func: PrimFunc, part: Stmt) -> Stmt:
         return part
     order, store = _order_of(nest), _with_sum_first(nest.store)
     changes = store is not nest.store or any(a is not b for a, b in zip(order, nest.variables))
-    if not changes or not never_fails(func, part):
+    if not changes or not never_fails(func, part, lazily=True):
         return part
     return nest.written(order, store)
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relaxscript.arith import Facts
-from relaxscript.ir import prim
-from relaxscript.ir.intrinsic import op_named
 from relaxscript.ir.node import Node
-from relaxscript.ir.prim import INT64, BufferLoad, Call, IntImm, PrimExpr, Var, cast, const
+from relaxscript.ir.prim import INT64, BufferLoad, IntImm, PrimExpr, Var, cast, const
 from relaxscript.ir.stmt_functor import inner_statements
 from relaxscript.ir.tir import Block, Buffer, BufferStore, DeclBuffer, PrimFunc, Stmt
-from relaxscript.ir.walk import children, rewrite, walk
+from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.known_facts import RewriterWithFacts, sizes_of
 from relaxscript.transform.prim_func.memory_access import has_noalias
 from relaxscript.transform.schedule.accesses import accesses_in
@@ -134,20 +132,9 @@ class _Accesses(RewriterWithFacts):
         return stmt
 
     def scalar(self, e: PrimExpr, context: Facts) -> PrimExpr:
-        stack: list[tuple[Node, Facts]] = [(e, context)]
-        while stack:
-            node, facts = stack.pop()
-            match node:
-                case BufferLoad():
-                    self._note(node, facts)
-                case Call(op=op, args=(condition, a, b)) if op is op_named("tir.if_then_else"):
-                    holds = fails = facts
-                    if self.is_index(condition, facts):
-                        holds = facts.with_condition(condition)
-                        fails = facts.with_condition(prim.Not(condition))
-                    stack += [(condition, facts), (a, holds), (b, fails)]
-                    continue
-            stack += [(part, facts) for part in children(node) if isinstance(part, PrimExpr)]
+        for node, facts in self.parts_with_facts(e, context):
+            if isinstance(node, BufferLoad):
+                self._note(node, facts)
         return e
 
     def _note(self, access: BufferLoad | BufferStore, facts: Facts) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from relaxscript.arith import YES, Facts, bounds, prove
 from relaxscript.ir import prim
-from relaxscript.ir.prim import BOOL, INT32, INT64, IntImm, PrimExpr, Ramp, Var, cast
+from relaxscript.ir.intrinsic import op_named
+from relaxscript.ir.prim import BOOL, INT32, INT64, Call, IntImm, PrimExpr, Ramp, Var, cast
 from relaxscript.ir.tir import Block, For, IfThenElse, IterVar, PrimFunc, Stmt
 from relaxscript.ir.walk import children, post_order, rewrite_top_down, substitute, walk
 
@@ -79,6 +80,23 @@ class RewriterWithFacts(StatementRewriter[Facts]):
             fact = condition if holds else prim.Not(condition)
             self.known[place] = context.with_condition(fact), condition, context
         return self.known[place][0]
+
+    def parts_with_facts(self, e: PrimExpr, context: Facts) -> Iterator[tuple[PrimExpr, Facts]]:
+        """The parts of a scalar from the outside in, those that are chosen with their condition."""
+        stack = [(e, context)]
+        while stack:
+            node, facts = stack.pop()
+            yield node, facts
+            match node:
+                case Call(op=op, args=(condition, a, b)) if op is op_named("tir.if_then_else"):
+                    holds = fails = facts
+                    if self.is_index(condition, facts):
+                        holds = self._with_condition(condition, True, facts)
+                        fails = self._with_condition(condition, False, facts)
+                    stack += [(b, fails), (a, holds), (condition, facts)]
+                case _:
+                    inner = [part for part in children(node) if isinstance(part, PrimExpr)]
+                    stack += [(part, facts) for part in reversed(inner)]
 
     def is_index(self, e: PrimExpr, context: Facts) -> bool:
         return id(e) in self.plain_parts(e) and self.fits(e, context)

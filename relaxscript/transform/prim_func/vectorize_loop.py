@@ -179,7 +179,14 @@ def _require_inside(
 
 
 class _NeverFailing(RewriterWithFacts):
-    """A walk that raises `_NoVector` where something may fail."""
+    """A walk that raises `_NoVector` where something may fail.
+
+    With `lazily` a value that is not chosen does not.
+    """
+
+    def __init__(self, variables: set[Var], lazily: bool) -> None:
+        super().__init__(variables)
+        self.lazily = lazily
 
     def enter(self, stmt: Stmt, context: Facts) -> Stmt:
         if isinstance(stmt, BufferStore):
@@ -187,14 +194,26 @@ class _NeverFailing(RewriterWithFacts):
         return stmt
 
     def scalar(self, e: PrimExpr, context: Facts) -> PrimExpr:
-        _collect(self, e, context, [], set())
+        if not self.lazily:
+            _collect(self, e, context, [], set())
+            return e
+        for part, facts in self.parts_with_facts(e, context):
+            match part:
+                case BufferLoad(buffer=buffer, indices=indices, predicate=None):
+                    _require_inside(self, buffer, indices, facts)
+                case _ if part.dtype.lanes > 1 or not is_total(part):
+                    raise _NoVector
         return e
 
 
-def never_fails(func: PrimFunc, body: Stmt) -> bool:
-    """True if each index in a body for a function is proved inside, and no operation may fail."""
+def never_fails(func: PrimFunc, body: Stmt, lazily: bool = False) -> bool:
+    """True if each index in a body for a function is proved inside, and no operation may fail.
+
+    With `lazily` this is asked of the values that conditions choose. That is for scalars: vectors
+    compute both.
+    """
     try:
-        _NeverFailing(sizes_of(func)).rewrite(body, Facts())
+        _NeverFailing(sizes_of(func), lazily).rewrite(body, Facts())
     except _NoVector:
         return False
     return True

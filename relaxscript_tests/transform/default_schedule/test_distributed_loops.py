@@ -132,3 +132,18 @@ def test_other_loops_are_left_as_they_are(body: str):
 def test_buffers_that_may_overlap_are_left_as_they_are():
     func = function(A_AND_S, SUM, noalias=False)
     assert with_distributed_loops(func) is func
+
+
+def test_values_that_a_condition_chooses_are_inside_where_it_holds():
+    head = 'A: T.Buffer((6, 40), "float32"), C: T.Buffer((6, 40), "float32")'
+    body = """
+for i in range(6):
+    for j in range(40):
+        C[i, j] = T.if_then_else({condition}, A[i, j - 1], T.float32(0))
+    for j in range(40):
+        C[i, j] = C[i, j] + A[i, j]
+"""
+    given = function(head, body.format(condition="1 <= j"))
+    assert len(with_distributed_loops(given).body.seq) == 2
+    outside = function(head, body.format(condition="A[i, j] < T.float32(1)"))
+    assert with_distributed_loops(outside) is outside

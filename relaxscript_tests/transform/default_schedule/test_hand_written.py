@@ -21,7 +21,15 @@ _GIVEN = (
     "A[i, j]", "B[i, j]", "A[j, i]", "T.Cast('float32', i)", "T.Cast('float32', j + 1)",
     "T.if_then_else(1 <= j and j < 9, A[i, j - 1], T.float32(2))", "T.float32(3)",
 )  # fmt: skip
-_ADDED = ("A[i, k]", "B[k, j]", "A[i, k] * B[k, j]", "A[k, j]", "B[i, k] * A[j, k]", "A[i, j]")
+_ADDED = (
+    "A[i, k]",
+    "B[k, j]",
+    "A[i, k] * B[k, j]",
+    "A[k, j]",
+    "B[i, k] * A[j, k]",
+    "A[i, j]",
+    "T.if_then_else(2 <= j + k and j + k < 18, A[i, j + k - 2], T.float32(0)) * B[0, k]",
+)
 
 
 def statements(rng: random.Random, stored: list[str]) -> list[str]:
