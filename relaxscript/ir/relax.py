@@ -10,7 +10,7 @@ Source: spec "Grammar" and "Expression Survey".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -346,7 +346,10 @@ class Tuple(LeafExpr):
         return iter(self.fields)
 
 
-def _item(items: tuple[Any, ...], index: int, holder: str) -> Any:
+_Item = TypeVar("_Item")
+
+
+def _item(items: tuple[_Item, ...], index: int, holder: str) -> _Item:
     """An item of a node that is written by an index; TVM says it in these words."""
     try:
         return items[index]
