@@ -20,6 +20,8 @@ class LoopKind(str):
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
+        if self is other:  # as most questions are about the kinds below
+            return True
         if isinstance(other, int):
             return ForKind.ALL.index(self) == other
         return str.__eq__(self, other)

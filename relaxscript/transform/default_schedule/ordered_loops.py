@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import NamedTuple
 
 from relaxscript.analysis.prim_funcs import expr_deep_equal
@@ -98,13 +99,15 @@ def _nest_of(part: Stmt) -> _Nest | None:
 def _order_of(nest: _Nest) -> list[Var]:
     """The variables as the store has them, then those of a sum; as they are where it is none."""
     store = nest.store
+    if len(store.indices) == len(nest.variables) and all(map(is_, store.indices, nest.variables)):
+        return nest.variables
     result = [index for index in store.indices if not isinstance(index, IntImm)]
     inner = [var for var in nest.variables if var not in result]
     known = all(isinstance(index, Var) and index in nest.variables for index in result)
     if not known or len({*result}) < len(result):
         return nest.variables
     order = [var for var in result if isinstance(var, Var)] + inner
-    if all(a is b for a, b in zip(order, nest.variables)):
+    if all(map(is_, order, nest.variables)):
         return nest.variables
     if inner and accumulated(store) is None:
         return nest.variables
