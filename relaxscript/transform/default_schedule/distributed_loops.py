@@ -20,7 +20,7 @@ from relaxscript.transform.schedule.accesses import EFFECTS, accesses_in
 from .loop_nests import Loop, loops_around, parts_of, with_parts
 from .loop_writing import in_loops
 
-__all__ = ["element_accesses", "in_own_loops", "with_distributed_loops"]
+__all__ = ["element_accesses", "in_own_loops", "is_around_several", "with_distributed_loops"]
 
 
 def with_distributed_loops(func: PrimFunc) -> PrimFunc:
@@ -36,7 +36,7 @@ def with_distributed_loops(func: PrimFunc) -> PrimFunc:
     around several statements.
     """
     parts = parts_of(func)
-    if parts is None or not any(map(_is_around_several, parts.parts)):
+    if parts is None or not any(map(is_around_several, parts.parts)):
         return func
     if not never_fails(func, func.body, lazily=True):
         return func
@@ -49,7 +49,8 @@ def with_distributed_loops(func: PrimFunc) -> PrimFunc:
     return func.replace(body=with_parts(func.body, made))
 
 
-def _is_around_several(part: Stmt) -> bool:
+def is_around_several(part: Stmt) -> bool:
+    """True if a statement is loops around several."""
     found = loops_around(part)
     return found is not None and bool(found[0]) and isinstance(found[1], SeqStmt)
 

@@ -100,3 +100,62 @@ def test_functions_without_scalars_and_those_whose_buffers_may_overlap_stay():
     assert with_expanded_scalars(func) is func
     func = function(HEAD, SUM.format(shape="1,", at="0"), noalias=False)
     assert with_expanded_scalars(func) is func
+
+
+TILES = """
+s = T.alloc_buffer(({shape}), "float32")
+for i, j in T.grid(3, 3):
+    for p, q in T.grid(8, 8):
+        s[{at}p, q] = T.float32(0)
+    for k, p, q in T.grid(24, 8, 8):
+        s[{at}p, q] = s[{at}p, q] + A[i * 8 + p, k] * B[k, j * 8 + q]
+    for p, q in T.grid(8, 8):
+        C[i * 8 + p, j * 8 + q] = s[{at}p, q]
+"""
+MATRICES = ", ".join(f'{name}: T.Buffer((24, 24), "float32")' for name in "ABC")
+
+
+def test_each_iteration_has_a_tile_of_its_own():
+    given = function(MATRICES, TILES.format(shape="8, 8", at=""))
+    text = given.script()
+    made = with_expanded_scalars(given)
+    after = TILES.format(shape="T.int64(3), T.int64(3), 8, 8", at="i, j, ")
+    assert_structural_equal(made, function(MATRICES, after))
+    assert given.script() == text
+    assert with_expanded_scalars(made) is made
+    assert_arranged(given, "nests")
+
+
+def test_a_row_that_is_kept_is_arranged():
+    body = """
+row = T.alloc_buffer((40,), "float32")
+for i in range(6):
+    for k in range(40):
+        row[k] = T.exp(A[i, k])
+    for k in range(40):
+        B[i, k] = row[k] * T.float32(2)
+"""
+    assert_arranged(function(HEAD, body), "elementwise")
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "last"),
+    [
+        # Some elements are left from the iteration before.
+        (6, 40, 39),
+        # All of them together are too many.
+        (1 << 17, 40, 40),
+    ],
+)
+def test_other_rows_stay(rows: int, size: int, last: int):
+    head = f'A: T.Buffer(({rows}, 40), "float32"), B: T.Buffer(({rows}, 40), "float32")'
+    body = f"""
+row = T.alloc_buffer(({size},), "float32")
+for i in range({rows}):
+    for k in range({last}):
+        row[k] = A[i, k]
+    for k in range(40):
+        B[i, k] = row[k] * T.float32(2)
+"""
+    func = function(head, body)
+    assert with_expanded_scalars(func) is func
