@@ -340,7 +340,8 @@ class Tuple(LeafExpr):
         return len(self.fields)
 
     def __getitem__(self, index: int) -> Expr:
-        return _item(self.fields, index, "Tuple")
+        found: Expr = _item(self.fields, index, "Tuple")
+        return found
 
     def __iter__(self) -> Iterator[Expr]:
         return iter(self.fields)
@@ -387,7 +388,8 @@ class ShapeExpr(LeafExpr):
         return len(self.values)
 
     def __getitem__(self, index: int) -> PrimExpr:  # type: ignore[override]
-        return _item(self.values, index, "ShapeExpr")
+        found: PrimExpr = _item(self.values, index, "ShapeExpr")
+        return found
 
     def __iter__(self) -> Iterator[PrimExpr]:
         return iter(self.values)
