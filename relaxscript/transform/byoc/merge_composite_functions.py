@@ -24,7 +24,7 @@ from relaxscript.ir.relax import (
 )
 from relaxscript.ir.renaming import copy_with_new_vars
 from relaxscript.ir.struct_info import TupleStructInfo
-from relaxscript.ir.walk import compounds, mentioned, rewrite_top_down
+from relaxscript.ir.walk import compounds, mentioned, rewrite_top_down, substitute
 from relaxscript.transform.fuse.fuse_ops import holds_back
 from relaxscript.transform.fuse.fusion_pattern import codegen_of
 from relaxscript.transform.fuse.group_function import GroupFunctions, group_function, is_group
@@ -51,7 +51,7 @@ class MergeCompositeFunctions(ModulePass):
             R.func_attr({"Codegen": "mine"})
 
             @R.function
-            def composite(...): ...  # the two functions
+            def composite(...): ...  # each of the two functions, and its call
             ...
 
         gv: R.Tensor((n, 10), "float32") = cls.fused_relax_matmul_relax_nn_relu_mine(x, w)
@@ -178,8 +178,12 @@ class _Merging:
         assert isinstance(body, SeqExpr)
         local: dict[str, Binding] = {}
         bindings: list[Binding] = []
+        plain: dict[Node, Node] = {}
         for binding in body.blocks[0].bindings:
-            value = binding.value
+            value, var = binding.value, binding.var
+            if isinstance(var, DataflowVar):
+                var = Var.make(var.name_hint, var.struct_info, span=var.span)
+                plain[binding.var] = var
             if isinstance(value, Call):
                 assert isinstance(value.op, GlobalVar)
                 name = value.op.name_hint
@@ -188,17 +192,21 @@ class _Merging:
                     attrs = (composite.attrs or Attrs()).without("Primitive")
                     inner = copy_with_new_vars(composite.replace(attrs=attrs))
                     local[name] = VarBinding.make(Var.make("composite", inner.struct_info), inner)
-                call = Call.make(local[name].var, value.args, span=value.span)
-                remember_struct_info(call, binding.var.struct_info)
-                binding = VarBinding.make(binding.var, call, span=binding.span)
-            bindings.append(binding)
-        blocks = BindingBlock.make(tuple(local.values())), DataflowBlock.make(tuple(bindings))
+                    bindings.append(local[name])
+                args = tuple([substitute(arg, plain) for arg in value.args])
+                value = Call.make(local[name].var, args, span=value.span)
+                remember_struct_info(value, var.struct_info)
+            else:
+                value = substitute(value, plain)
+            bindings.append(VarBinding.make(var, value, span=binding.span))
+        blocks = (BindingBlock.make(tuple(bindings)),)
         attrs = function.attrs or Attrs()
         largest = max((workspace_size(b.value) for b in local.values()), default=0)
         if largest:  # they share one
             attrs = attrs.with_item("WorkspaceSize", largest)
         attrs = attrs.with_item("global_symbol", symbol)
-        return function.replace(body=body.replace(blocks=blocks), attrs=attrs)
+        body = body.replace(blocks=blocks, body=substitute(body.body, plain))
+        return function.replace(body=body, attrs=attrs)
 
 
 class _Levels:

@@ -9,6 +9,7 @@ import pytest
 from relaxscript.dpl import is_op, wildcard
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir.module import IRModule
+from relaxscript.ir.relax import Call, Function, Var
 from relaxscript.script import from_source
 from relaxscript.transform import FuseOpsByPattern, MergeCompositeFunctions, PassContext, VerifyEach
 from relaxscript_tests.growth import growth
@@ -125,3 +126,10 @@ def test_merging_is_linear_in_the_bindings():
         return lambda: MergeCompositeFunctions()(mod)
 
     assert growth(prepare, 40) < 10
+
+
+def test_each_composite_function_stands_before_its_call():
+    made = MergeCompositeFunctions()(partitioned("y = R.exp(x)\nz = R.sin(y)\nR.output(z)"))
+    (block,) = made["fused_relax_exp_relax_sin_a"].body.blocks
+    assert [type(binding.value) for binding in block.bindings] == [Function, Call] * 2
+    assert {type(binding.var) for binding in block.bindings} == {Var}
