@@ -61,6 +61,7 @@ __all__ = [
 #   meaning     what it computes, on values
 #   prepare     what is done with the arguments, by parameter, before they are converted
 #   attributes  what attributes are refused whatever the operands are
+#   canonical   the one form of attributes that mean the same
 #   operands    what operands are refused as they are written
 #   infer       the StructInfo of the result, from that of the operands
 #   infer_call  the same, from the whole call
@@ -72,8 +73,8 @@ __all__ = [
 #   layout      the call on operands whose axes are in another order
 #   decompose   the simpler operators that it is composed of
 RuleKind = Literal[
-    "meaning", "prepare", "attributes", "operands", "infer", "infer_call", "prims", "normalize",
-    "compute", "gradient", "mixed_precision", "layout", "decompose",
+    "meaning", "prepare", "attributes", "canonical", "operands", "infer", "infer_call", "prims",
+    "normalize", "compute", "gradient", "mixed_precision", "layout", "decompose",
 ]  # fmt: skip
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
@@ -165,6 +166,12 @@ class Operator:
         It is asked when the call is made, and of calls that are made by hand when they are typed.
         """
         return self.rule("attributes")(rule)
+
+    def canonical_rule(self, rule: _Rule) -> _Rule:
+        """Declare the one form of attributes that mean the same: `rule(**given) -> changed`."""
+        self._defaults.update(rule(**self._defaults))
+        self._default_attrs = Attrs(self._defaults)
+        return self.rule("canonical")(rule)
 
     def operand_rule(self, rule: _Rule) -> _Rule:
         """Declare what operands are refused as they are written: `rule(**expressions)`."""
@@ -268,14 +275,12 @@ class Operator:
                 expressions[parameter.name] = self._operand(parameter, value, bound)
         named = {p.name: convert_attribute(p, bound[p.name]) for p in self._attributes}
         self._require_attributes(named)
+        if "canonical" in self.rules:
+            named |= self.rules["canonical"](**named)
         if "operands" in self.rules:
             self.rules["operands"](**expressions)
-        return Call.make(
-            self.op,
-            self._layout.arrange(expressions),
-            self._attrs_of(named),
-            sinfo_args,
-        )
+        arranged = self._layout.arrange(expressions)
+        return Call.make(self.op, arranged, self._attrs_of(named), sinfo_args)
 
     def _attrs_of(self, named: Mapping[str, Any]) -> Attrs | None:
         """Attributes that were converted: inference need not do it again."""

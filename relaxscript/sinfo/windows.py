@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from relaxscript.arith import simplify
 from relaxscript.errors import OperandError, quantity
@@ -10,7 +10,7 @@ from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr
 from relaxscript.ir.structural_equality import structural_equal
 
-__all__ = ["SPATIAL", "Windows", "out_size", "per_axis", "windows_of"]
+__all__ = ["SPATIAL", "Windows", "canonical_windows", "out_size", "per_axis", "windows_of"]
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -67,6 +67,17 @@ def windows_of(
         after,
         per_axis("dilation", dilation, axes, 1),
     )
+
+
+def canonical_windows(
+    axes: int, strides: Any, padding: Any, dilation: Any, layout: str, out_layout: str | None
+) -> dict[str, Any]:
+    """The attributes of windows, each with one number for each axis, and the layout of results."""
+    w = windows_of(strides, padding, dilation, axes)
+    return {
+        "strides": w.strides, "padding": (*w.before, *w.after), "dilation": w.dilation,
+        "out_layout": out_layout or layout,
+    }  # fmt: skip
 
 
 # ---------------------------------------------------------------- how many windows there are

@@ -46,6 +46,7 @@ from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_pl
 from .windows import (
     SPATIAL,
     Windows,
+    canonical_convolution,
     per_axis,
     require_groups,
     require_windows,
@@ -105,6 +106,13 @@ def _conv_transpose(axes: int) -> Operator:
         return _infer(context, data, weight, axes, **attributes)
 
     _differentiate(operator, axes)
+
+    @operator.canonical_rule
+    def canonical(
+        strides: Any, padding: Any, output_padding: Any, dilation: Any, **others: Any
+    ) -> dict[str, Any]:
+        windows = canonical_convolution(axes, strides, padding, dilation, **others)
+        return {**windows, "output_padding": per_axis("output_padding", output_padding, axes, 0)}
 
     @operator.attribute_rule
     def alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from relaxscript.arith import simplify
@@ -40,6 +41,7 @@ from .layouts import Layout, convolution_layouts, from_plain, read_layout, to_pl
 from .windows import (
     SPATIAL,
     Windows,
+    canonical_convolution,
     out_size,
     require_groups,
     require_windows,
@@ -220,6 +222,8 @@ def _convolution_rule(operator: Operator, axes: int) -> None:
             cast_like(from_plain(by_data, of_data), data),
             cast_like(from_plain(by_kernel, of_kernel), weight),
         )
+
+    operator.canonical_rule(functools.partial(canonical_convolution, axes))
 
     @operator.attribute_rule
     def alone(strides: Any, padding: Any, dilation: Any, groups: int, **others: Any) -> None:

@@ -5,6 +5,7 @@ Source: TVM `relax.nn.max_pool2d`, `avg_pool2d` and `adaptive_avg_pool2d`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ from .windows import (
     SPATIAL,
     Windows,
     by_parts,
+    canonical_pool,
     out_size,
     per_axis,
     require_elements,
@@ -50,16 +52,9 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
     letters = "NC" + SPATIAL[axes]
 
     def pooled(
-        data: Any,
-        pool_size: Any,
-        strides: Any,
-        padding: Any,
-        dilation: Any,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        layout: str,
-        out_layout: str | None,
-    ) -> Any:
+        data: Any, pool_size: Any, strides: Any, padding: Any, dilation: Any, ceil_mode: bool,
+        count_include_pad: bool, layout: str, out_layout: str | None,
+    ) -> Any:  # fmt: skip
         windows = windows_of(strides, padding, dilation, axes)
         kernel = per_axis("pool_size", pool_size, axes, 1)
         x = read_layout("layout", layout, letters).unpack(data)
@@ -96,6 +91,8 @@ def _pool(name: str, axes: int, accepts: str, combine: _Combine, share: Any, doc
         return _resize(context, data, (layout, out_layout, letters), size)
 
     _differentiate(operator, axes, share)
+
+    operator.canonical_rule(functools.partial(canonical_pool, axes))
 
     @operator.attribute_rule
     def alone(pool_size: Any, strides: Any, padding: Any, dilation: Any, **others: Any) -> None:
@@ -329,12 +326,9 @@ def _adaptive(axes: int) -> Operator:
 
     @operator.infer_rule
     def rule(
-        context: InferContext,
-        data: TensorStructInfo,
-        output_size: Any,
-        layout: str,
+        context: InferContext, data: TensorStructInfo, output_size: Any, layout: str,
         out_layout: str | None,
-    ) -> StructInfo:
+    ) -> StructInfo:  # fmt: skip
         require_dtype("data", data.dtype, "number")
         wanted = _wanted(output_size, axes)
         if wanted is None and out_layout in (None, layout):
@@ -356,7 +350,14 @@ def _adaptive(axes: int) -> Operator:
 
     _adaptive_loops(operator, axes)
     _differentiate_adaptive(operator, axes)
+    operator.canonical_rule(functools.partial(_canonical_adaptive, axes))
     return operator
+
+
+def _canonical_adaptive(
+    axes: int, output_size: Any, layout: str, out_layout: str | None
+) -> dict[str, Any]:
+    return {"output_size": _wanted(output_size, axes), "out_layout": out_layout or layout}
 
 
 def _wanted(output_size: Any, axes: int) -> tuple[int, ...] | None:

@@ -13,12 +13,36 @@ from relaxscript.ir.prim import PrimExpr
 from relaxscript.opdef.context import InferContext
 from relaxscript.opdef.format import dim_text
 from relaxscript.opdef.shapes import ONE, obviously_inside, require_inside
-from relaxscript.sinfo.windows import SPATIAL, Windows, out_size, per_axis, windows_of
+from relaxscript.sinfo.windows import (
+    SPATIAL,
+    Windows,
+    canonical_windows,
+    out_size,
+    per_axis,
+    windows_of,
+)
 
 __all__ = [
-    "SPATIAL", "Windows", "by_parts", "out_size", "per_axis", "require_elements", "require_groups",
-    "require_windows", "sliding", "windows_of",
+    "SPATIAL", "Windows", "by_parts", "canonical_convolution", "canonical_pool", "out_size",
+    "per_axis", "require_elements", "require_groups", "require_windows", "sliding", "windows_of",
 ]  # fmt: skip
+
+
+def canonical_convolution(
+    axes: int, strides: Any, padding: Any, dilation: Any, data_layout: str, out_layout: str | None,
+    **others: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The attributes of a convolution in the one form of those that mean the same."""
+    return canonical_windows(axes, strides, padding, dilation, data_layout, out_layout)
+
+
+def canonical_pool(
+    axes: int, pool_size: Any, strides: Any, padding: Any, dilation: Any, layout: str,
+    out_layout: str | None, **others: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The attributes of a pooling in the one form of those that mean the same."""
+    windows = canonical_windows(axes, strides, padding, dilation, layout, out_layout)
+    return {**windows, "pool_size": per_axis("pool_size", pool_size, axes, 1)}
 
 
 def require_groups(groups: int) -> None:

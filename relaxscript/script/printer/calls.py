@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from relaxscript.arguments import REQUIRED
@@ -122,13 +122,15 @@ def print_arguments(cx: RelaxPrinter, operator: Operator, e: Call, word: ast.exp
     """Operands by position until one is left out, the rest by name."""
     given: list[tuple[Parameter, Any, bool]] = []
     by_position = True
-    for parameter, value in operator.arguments(e):
+    arguments = operator.arguments(e)
+    attributes = {p.name: value for p, value in arguments if p.kind == "attribute"}
+    for parameter, value in arguments:
         if parameter.kind == "rest":
             given += [(parameter, item, True) for item in value]
             continue
         if parameter.kind in ("attribute", "sinfo") or parameter.keyword_only:
             by_position = False
-        if _is_default(parameter, value):
+        if _is_default(parameter, value) or _is_implied(operator, parameter, attributes):
             by_position = False
             continue
         given.append((parameter, value, by_position))
@@ -189,6 +191,15 @@ def extras(cx: RelaxPrinter, e: Call) -> dict[str, ast.expr]:
     elif infos:
         words["sinfo_args"] = tree.items([cx.annotation(i) for i in infos], ast.Tuple)
     return words
+
+
+def _is_implied(operator: Operator, parameter: Parameter, attributes: Mapping[str, Any]) -> bool:
+    """True if an attribute is what it becomes where a call leaves it out."""
+    rule, name = operator.rules.get("canonical"), parameter.name
+    if rule is None or name not in attributes or parameter.default is REQUIRED:
+        return False
+    left_out = {**attributes, name: parameter.default}
+    return bool({**left_out, **rule(**left_out)}[name] == attributes[name])
 
 
 def _is_default(parameter: Parameter, value: Any) -> bool:

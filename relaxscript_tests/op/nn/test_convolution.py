@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import relaxscript.op as R
+from relaxscript.ir import relax
+from relaxscript.ir.struct_info import TensorStructInfo
+from relaxscript.ir.structural_equality import structural_equal
 from relaxscript.op import pieces
 from relaxscript.op.nn import im2col
 from relaxscript_tests.op.inference import dim, obliged, ranked, refused, result, tensor
@@ -152,3 +155,40 @@ def test_operands_that_do_not_fit() -> None:
 
 
 ATTRIBUTES = {p.name: p.default for p in R.nn.conv1d.parameters if p.kind == "attribute"}
+
+
+PICTURE, KERNEL = (relax.Var(n, TensorStructInfo((2, 3, 8, 8), "float32")) for n in "xw")
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ({}, {"strides": (1, 1), "padding": (0, 0, 0, 0), "out_layout": "NCHW"}),
+        ({"strides": 2, "padding": 1}, {"strides": (2, 2), "padding": (1, 1, 1, 1)}),
+        ({"padding": (1, 2)}, {"padding": (1, 2, 1, 2)}),
+        ({"dilation": [2]}, {"dilation": (2, 2)}),
+        ({"data_layout": "NHWC"}, {"data_layout": "NHWC", "out_layout": "NHWC"}),
+    ],
+)
+def test_attributes_that_mean_the_same_are_kept_in_one_form(short, whole):
+    made, same = R.nn.conv2d(PICTURE, KERNEL, **short), R.nn.conv2d(PICTURE, KERNEL, **whole)
+    assert structural_equal(made, same)
+    assert {name: made.attrs[name] for name in whole} == whole
+
+
+@pytest.mark.parametrize(
+    ("short", "whole", "printed"),
+    [
+        (R.nn.max_pool2d(PICTURE, 2), R.nn.max_pool2d(PICTURE, (2, 2), padding=(0,) * 4), "[2, 2]"),
+        (R.nn.adaptive_avg_pool2d(PICTURE, 2), R.nn.adaptive_avg_pool2d(PICTURE, [2, 2]), "[2, 2]"),
+        (R.nn.conv2d_transpose(PICTURE, KERNEL), R.nn.conv2d_transpose(PICTURE, KERNEL, 1), "w)"),
+        (R.nn.conv2d(PICTURE, KERNEL, padding=1), R.nn.conv2d(PICTURE, KERNEL, 1, [1, 1]), "1]"),
+        (R.nn.conv2d(PICTURE, KERNEL, data_layout="NHWC"), None, 'data_layout="NHWC")'),
+    ],
+)
+def test_what_follows_from_other_attributes_is_not_printed(short, whole, printed):
+    assert whole is None or structural_equal(short, whole)
+    text = short.script().splitlines()[-1]
+    assert printed in text
+    assert "out_layout" not in text
+    assert "dilation" not in text
