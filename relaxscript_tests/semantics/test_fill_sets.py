@@ -54,7 +54,36 @@ for i in range(n):
 for i, j in T.grid(n, 2):
     y[i, j] = x[i, j]
 for i, j in T.grid(n, 4):
-    y[i, j] = y[i, j] + x[i, j]
+    y[i, j] = x[i, j] + x[i, j]
+""",
+    "what is read when it is stored": """
+for i, j in T.grid(n, 4):
+    y[i, j] = x[i, j]
+for i, j in T.grid(n, 4):
+    y[i, j] = y[n - 1 - i, j] + x[i, j]
+""",
+    "a row that is read when it is stored": """
+for i in range(n):
+    for j in range(4):
+        y[i, j] = x[i, j]
+    for j in range(4):
+        y[i, j] = y[i, 3 - j] + x[i, j]
+""",
+    "a sum in loops": """
+for i, j in T.grid(n, 4):
+    y[i, j] = T.float32(0)
+    for k in range(n):
+        y[i, j] = y[i, j] + x[k, j]
+""",
+    "a reduction that is begun in another block": """
+for i, j in T.grid(n, 4):
+    with T.block("begin"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        y[vi, vj] = T.float32(0)
+    for k in range(n):
+        with T.block("b"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            y[vi, vj] = y[vi, vj] + x[vk, vj]
 """,
 }
 LEFT = {
@@ -111,6 +140,41 @@ for i, j in T.grid(n, 4):
 while x[0, 0] > T.float32(0):
     for i, j in T.grid(n, 4):
         y[i, j] = x[i, j]
+""",
+    "what is added to": """
+for i, j in T.grid(n, 4):
+    y[i, j] = y[i, j] + x[i, j]
+""",
+    "a sum that nobody begins": """
+for i, j, k in T.grid(n, 4, 3):
+    with T.block("b"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        T.reads(y[vi, vj], x[vi, vk])
+        T.writes(y[vi, vj])
+        y[vi, vj] = y[vi, vj] + x[vi, vk]
+""",
+    "what is read where a part is stored": """
+for i, j in T.grid(n, 2):
+    y[i, j] = x[i, j]
+for i, j in T.grid(n, 4):
+    y[i, j] = y[i, j] + x[i, j]
+""",
+    "rows that are read before they are stored": """
+for i in range(n):
+    for j in range(4):
+        y[i, j] = x[i, j]
+    for j in range(4):
+        y[i, j] = y[n - 1 - i, j] + x[i, j]
+""",
+    "what a condition reads": """
+if y[0, 0] > T.float32(0):
+    T.evaluate(0)
+for i, j in T.grid(n, 4):
+    y[i, j] = x[i, j]
+""",
+    "what an index reads": """
+for i, j in T.grid(n, 4):
+    y[i, j] = x[T.Cast("int64", y[0, 0]), j]
 """,
     "a loop that begins at 1": """
 for i in range(1, n):
