@@ -10,7 +10,7 @@ arguments fit the signature. The result is 0, or the number of a failure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import Span, VMError, quantity
@@ -70,6 +70,9 @@ class ModuleText:
         self.entries: dict[tir.PrimFunc, str] = {}
         self._symbols: dict[tir.PrimFunc, str] = {}
         self._open: list[tir.PrimFunc] = []
+        # Which functions are glue, and the symbols of those that others call.
+        self._of_glue: set[tir.PrimFunc] = set()
+        self._called_glue: set[str] = set()
         # The functions that are blocks of others, from what stands behind their names.
         self._shared: dict[str, str] = {}
 
@@ -98,10 +101,15 @@ class ModuleText:
             self._open.append(func)
             cx = FunctionContext(self, func, RULES)
             internal = func not in self.entries and not self.as_written
-            made = self.glue if self.as_written and only_calls(func) else self.functions
+            made = self.functions
+            if self.as_written and only_calls(func):
+                self._of_glue.add(func)
+                made = self.glue
             made.append(function_text(cx, symbol, internal))
             self.results[func] = cx.result
             self._open.pop()
+        if func in self._of_glue and self._open and self._open[-1] not in self._of_glue:
+            self._called_glue.add(self._symbols[func])
         return self._symbols[func]
 
     def find(self, var: GlobalVar, span: Span | None) -> tir.PrimFunc:
@@ -130,11 +138,17 @@ class ModuleText:
             if declared in mentioned:
                 used.append(text)
                 mentioned.update(others)
-        found = [_DEFINED.match(text) for text in self.functions]
-        called = [f"declare {one[1]} nounwind" for one in found if one and one[2] in mentioned]
+        called = _declarations(self.functions, mentioned)
         glue = "\n".join([*reversed(used), *called, *self.glue]) + "\n"
-        text = "\n".join([*self.sites.declarations.values(), *self.functions]) + "\n"
+        called = _declarations(self.glue, self._called_glue)
+        text = "\n".join([*self.sites.declarations.values(), *called, *self.functions]) + "\n"
         return ModuleParts(text, glue)
+
+
+def _declarations(functions: Iterable[str], mentioned: Collection[str]) -> list[str]:
+    """The declarations of those functions that are mentioned elsewhere."""
+    found = map(_DEFINED.match, functions)
+    return [f"declare {one[1]} nounwind" for one in found if one and one[2] in mentioned]
 
 
 _SYMBOL = re.compile(r"@([\w.]+)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from relaxscript.analysis import Context
 from relaxscript.analysis.struct_info_checker import struct_info_violations
 from relaxscript.ir import prim
 from relaxscript.ir.constant_folding import fold_constants
@@ -33,13 +34,13 @@ def with_known_sizes(func: Function, mod: IRModule, keep_told: bool = False) -> 
     infos = [*(info for info in params if info is not None), *(c.struct_info for c in casts)]
     places = Counter(v for info in infos for v in definable_shape_vars(info))
     told = _compared(parts) if keep_told else frozenset[prim.Var]()
-    sizes = Substitution()
+    sizes, context = Substitution(), Context(mod)
     for cast in casts:
-        known = cast.value.struct_info
         fresh = [
             v for v in definable_shape_vars(cast.struct_info) if places[v] == 1 and v not in told
         ]
-        if known is not None and fresh:
+        known = context.struct_info(cast.value) if fresh else None
+        if known is not None:
             taken = sizes_of_bound_vars(known, cast.struct_info, fresh)
             for v, e in {v: sizes.apply(e) for v, e in taken.items()}.items():
                 sizes[v] = e

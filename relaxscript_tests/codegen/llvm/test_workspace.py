@@ -49,19 +49,32 @@ class M:
 SCHEDULED = '{"tir.is_scheduled": True, "relaxscript.schedule": "calls"}'
 
 
-def row_of(names: list[str], sizes: list[str], attrs: str = SCHEDULED) -> IRModule:
+OFTEN = """
+    @T.prim_func
+    def often(x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float32")):
+        T.func_attr({ATTRS})
+        n = T.int64()
+        for i in range(2):
+            M.row(x.data, y.data)
+            M.row(y.data, x.data)
+"""
+
+
+def row_of(
+    names: list[str], sizes: list[str], attrs: str = SCHEDULED, others: str = ""
+) -> IRModule:
     """A module whose `row` calls functions one after the other, on memory of some sizes."""
     lines = [f't{k} = T.alloc_buffer(({size},), "float32")' for k, size in enumerate(sizes)]
     places = ["x", *(f"t{k}" for k in range(len(sizes))), "y"]
     pairs = itertools.pairwise(places)
     lines += [f"M.{name}({a}.data, {b}.data)" for name, (a, b) in zip(names, pairs, strict=True)]
     body = "\n".join(f"            {line}" for line in lines)
-    return from_source(HEAD.replace("{ATTRS}", attrs) + body + "\n")
+    return from_source(f"{HEAD}{body}\n{others}".replace("{ATTRS}", attrs))
 
 
-def compiled(mod: IRModule, **options: object):
+def compiled(mod: IRModule, name: str = "row", **options: object):
     functions = {var.name_hint: f for var, f in mod.functions.items()}
-    return compile_prim_funcs(functions, options, mod)["row"]
+    return compile_prim_funcs(functions, options, mod)[name]
 
 
 def block_of(mod: IRModule) -> tir.Block:
@@ -145,6 +158,14 @@ def test_a_long_row_is_an_object_of_its_own_which_llvm_takes_as_it_stands():
     assert parts.glue.count("declare i32 @relaxscript_f1(") == 1
     assert "define i32 @relaxscript_f1(" in parts.text
     assert parts_of(row_of(names[:2], ["8"])) is None
+
+
+def test_a_long_row_is_called_by_what_is_in_the_other_object():
+    mod = row_of(["more"] * 12, ["n"] * 11, others=OFTEN)
+    assert parts_of(mod) is not None
+    x, y = np.zeros(4, "float32"), np.zeros(4, "float32")
+    compiled(mod, "often")(x, y)
+    np.testing.assert_array_equal((x, y), ([48] * 4, [36] * 4))
 
 
 def test_a_long_row_is_kept_with_what_it_calls(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relaxscript.script import from_source
-from relaxscript.transform import CanonicalizeBindings
+from relaxscript.transform import CanonicalizeBindings, LambdaLift
 from relaxscript.transform.simplify.canonicalize_bindings import canonical_form
 from relaxscript_tests.transform.before_after import check
 
@@ -37,6 +37,17 @@ def test_another_name_of_a_variable_is_that_variable():
         function(X, "y = x", "z = R.add(y, x)", "w = z", "return w"),
         function(X, "z = R.add(x, x)", "return z"),
     )
+
+
+def test_sizes_are_known_beside_a_function_that_was_lifted():
+    text = function(
+        X, "@R.function", "def local(y: R.Object) -> R.Object:", "    return y",
+        "t = R.match_cast((local, x), R.Tuple(R.Object, R.Tensor((m,), 'float32')))",
+        "s = R.shape([m])", "return s",
+    )  # fmt: skip
+    made = CanonicalizeBindings()(LambdaLift()(from_source(text))).script()
+    assert "R.shape([n])" in made
+    assert "match_cast" not in made
 
 
 def test_a_name_of_which_less_or_more_is_said_stays():
