@@ -1113,7 +1113,7 @@ class memory:
 
     @staticmethod
     def alloc_storage(size: Any, virtual_device_index: Any, storage_scope: Any, dtype: Any) -> Any:
-        """A new storage for `size` elements of `dtype`, one number or a shape."""
+        """A new storage of `size` bytes, one number or a shape, for tensors of `dtype` or any other."""
 
     @staticmethod
     def alloc_tensor(storage: Any, offset: Any, shape: Any, dtype: Any) -> Any:

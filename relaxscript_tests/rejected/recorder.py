@@ -38,7 +38,7 @@ CLASSES = (
 # Rooms whose tests are of bad input among others; what runs whole programs is not needed here.
 ROOMS = frozenset(
     "analysis arith builder cli codegen dpl errors frontend graph interpreter ir op opdef rejected "
-    "runtime script semantics sinfo te testing tir_builder training transform visitor "
+    "runtime script semantics sinfo site te testing tir_builder training transform visitor "
     "weights".split()
 )
 WORDS = ("raises", "rejected", "diagnos", "Error", "warns", "error", "refuse", "mistake", "RX0")

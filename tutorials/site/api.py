@@ -42,8 +42,8 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     ),
     "Passes and what they are made of": ("transform", "builder", "analysis", "dpl", "visitor"),
     "For those who extend or embed": (
-        "ir", "arith", "opdef", "errors", "error", "testing", "dtypes", "expr", "struct_info",
-        "ty", "explainer", "graph", "distributed",
+        "ir", "arith", "opdef", "errors", "error", "base", "testing", "dtypes", "expr",
+        "struct_info", "ty", "explainer", "graph", "distributed",
     ),
 }  # fmt: skip
 _MOST = 60  # characters of a constant
