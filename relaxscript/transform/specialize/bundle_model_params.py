@@ -110,14 +110,27 @@ def _with_fields(
 ) -> relax.SeqExpr:
     """A body in which each weight is taken out of the tuple before its first use.
 
-    One that several blocks use is taken before all of them.
+    One that several blocks use is taken before all of them, and one that a local function uses,
+    which reaches no variables of the dataflow block around it.
     """
+    captured = {
+        var
+        for block in body.blocks
+        for binding in block.bindings
+        if isinstance(binding.value, relax.Function)
+        for var in free_vars(binding.value)
+    }
     users: dict[relax.Var, list[int]] = {}
     for place, part in enumerate((*body.blocks, body.body)):
         for var in free_vars(part):
             if isinstance(var, relax.Var) and var in fields:
                 users.setdefault(var, []).append(place)
-    first = {var: field for var, field in fields.items() if len(users.get(var, ())) > 1}
+    first = {
+        var: field
+        for var, field in fields.items()
+        if len(users.get(var, ())) > 1 or var in captured
+    }
+    users = {var: places for var, places in users.items() if var not in first}
     blocks = [_taken(first)]
     for place, block in enumerate(body.blocks):
         own = {var: fields[var] for var, places in users.items() if places == [place]}

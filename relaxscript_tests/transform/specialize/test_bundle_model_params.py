@@ -131,6 +131,14 @@ def test_what_blocks_share_is_taken_before_them():
     check(BundleModelParams("ws"), script(WEIGHTS, *body), script(PACKED, "w = ws[0]", *body))
 
 
+def test_what_a_local_function_uses_is_taken_before_the_block_around_it():
+    body = [
+        "with R.dataflow():", "    @R.function", "    def more(y: R.Tensor((4,), 'float32')):",
+        "        return R.add(y, w)", "    z = more(x)", "    R.output(z)", "return z",
+    ]  # fmt: skip
+    check(BundleModelParams("ws"), script(WEIGHTS, *body), script(PACKED, "w = ws[0]", *body))
+
+
 def test_weights_that_are_tuples_have_no_names():
     text = BEFORE.replace('unused: R.Tensor(("m",), "float32")', "unused: R.Tuple(R.Object)")
     text = text[: text.index("    @R.function\n    def other")]
