@@ -110,7 +110,7 @@ def _with_fields(
 ) -> relax.SeqExpr:
     """A body in which each weight is taken out of the tuple before its first use.
 
-    One that several blocks use is taken before all of them, and one that a local function uses,
+    One that several blocks use is taken before all of them. So is one that a local function uses,
     which reaches no variables of the dataflow block around it.
     """
     captured = {
