@@ -12,7 +12,7 @@ import pytest
 
 from relaxscript import register_func
 from relaxscript.codegen.llvm import compile_prim_func
-from relaxscript.codegen.llvm.engine import KEPT, compile_text
+from relaxscript.codegen.llvm.engine import KEPT, LIBRARIES, compile_text
 from relaxscript.errors import InternalError, VMError
 from relaxscript.script import from_source
 from relaxscript_tests import examples
@@ -67,6 +67,14 @@ def test_code_that_nobody_uses_any_more_is_let_go_when_enough_other_code_is_made
         compile_text(f"define i32 @f() {{\nret i32 {number}\n}}", "f", {}, 0)
     gc.collect()
     assert code() is None
+
+
+def test_some_dozens_of_codes_share_an_engine_for_linking_and_no_more():
+    texts = (
+        f"define i32 @f() {{\nret i32 {number + 10_000}\n}}" for number in range(LIBRARIES + 1)
+    )
+    codes = [compile_text(text, "f", {}, 0) for text in texts]
+    assert len({id(code.jit) for code in codes}) == 2
 
 
 def test_equal_code_fails_at_the_place_in_the_text_of_each():
