@@ -1,4 +1,7 @@
-"""The language server beside `relaxscript check`, on files of 3,000 lines, in one process.
+"""The language server beside `relaxscript check`, on files of 3,000 lines.
+
+It is measured twice: in one process, and as an editor meets it, over the streams of a process of
+its own. There the first document of a new server is told apart, and times are those of a clock.
 
 An answer is all from a text to the diagnostics that are sent, in the form of the protocol: those
 that are sent first, and those of all that can be read. They differ where the text is no Python:
@@ -11,8 +14,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from lsprotocol.types import Position, TextDocumentContentChangeWholeDocument
 
@@ -23,6 +29,7 @@ from relaxscript.cli.lsp.documents import Document
 from relaxscript.cli.lsp.mistakes import as_lsp
 from relaxscript.cli.lsp.open_documents import OpenDocument, OpenDocuments
 from relaxscript.errors import Source
+from relaxscript_tests.cli.lsp.editor import Editor
 
 from .front_end import program
 
@@ -110,18 +117,78 @@ def least(actions: dict[str, Callable[[], Answered]], runs: int) -> dict[str, An
     }
 
 
+def over_streams(text: str, folder: Path) -> dict[str, float]:
+    """The seconds that an editor waits for the mistakes of a text: medians, and the longest wait.
+
+    All of a text has been read before the next one is opened or something is typed.
+    """
+    opened, typed = [], []
+    lines = text.split("\n")
+    line = max(number for number, each in enumerate(lines) if "R.tanh(" in each)
+    end = (line, len(lines[line]), line, len(lines[line]))
+    with Editor(folder) as editor:
+        for number in range(8):
+            uri = (folder / f"model{number}.py").as_uri()
+            start = time.perf_counter()
+            editor.open(uri, f"{text}# {next(_fresh)}\n")
+            opened.append(time.perf_counter() - start)
+            editor.ask_at("hover", uri, LINES // 2, 9)
+            start = time.perf_counter()
+            editor.change(uri, 2, (end, f"  # {next(_fresh)}"))
+            editor.diagnostics(uri, 2)
+            typed.append(time.perf_counter() - start - open_documents.PAUSE)
+            editor.ask_at("hover", uri, LINES // 2, 9)
+            editor.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    return {
+        "open the first": opened[0],
+        "open": statistics.median(opened[1:]),
+        "type": statistics.median(typed),
+        "longest": max(opened[1:] + typed),
+    }
+
+
+def clock_of_check(text: str) -> float:
+    """The median of the seconds that `check` takes, by the clock."""
+    taken = []
+    for _ in range(7):
+        gc.collect()
+        start = time.perf_counter()
+        checked(text)()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
 def main() -> None:
-    open_documents.PAUSE = 0.0
+    texts = all_texts()
+    print("over streams")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in texts.items():
+            check = clock_of_check(text)
+            print(f"{name}: check {check * 1e3:8.1f} ms")
+            for what, seconds in over_streams(text, Path(folder)).items():
+                print(f"  {what} / check{seconds / check:16.2f}")
+    print("in one process")
+    in_one_process(texts)
+
+
+def all_texts() -> dict[str, str]:
+    """Texts of 3,000 lines, right and wrong."""
     texts = {"one function": program(LINES), "30 functions": in_pieces(LINES, 30)}
     texts["a mistake in each of 30"] = texts["30 functions"].replace("R.output(", "R.output(no, ")
     pieces = texts["30 functions"]
     half = pieces.index("R.tanh(", len(pieces) // 2)
     texts["a bracket missing"] = f"{pieces[:half]}({pieces[half:]}"
     texts["no Python, and nothing mends it"] = f"{pieces[:half]}R. 3 x{pieces[half:]}"
+    return {name: IMPORTS + text for name, text in texts.items()}
+
+
+def in_one_process(texts: dict[str, str]) -> None:
+    """Print how long the server takes beside `check`, in seconds of the processor."""
+    open_documents.PAUSE = 0.0
     actions: dict[str, Callable[[], Answered]] = {}
     for name, text in texts.items():
-        editing = Editing(IMPORTS + text)
-        actions[f"check {name}"] = checked(IMPORTS + text)
+        editing = Editing(text)
+        actions[f"check {name}"] = checked(text)
         actions[f"open {name}"] = editing.open
         actions[f"type {name}"] = editing.type
     times = least(actions, runs=4)

@@ -5,6 +5,7 @@ It needs pygls, the extra `lsp`. A file is read in data mode: to open it never r
     start.py           the command
     server.py          what an editor asks, and the answers
     open_documents.py  read again after a change, away from the loop
+    quiet_collector.py garbage goes when nobody waits
     documents.py       texts and places as editors count them
     notebooks.py       cells, read as one text
     broken_text.py     what is read of a text that is no Python just now

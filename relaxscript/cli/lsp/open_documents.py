@@ -19,6 +19,7 @@ from typing import TypeVar
 from .analysis import Analysis, analyses
 from .broken_text import ReadText
 from .documents import Document
+from .quiet_collector import QuietCollector
 
 __all__ = ["OpenDocument", "OpenDocuments", "Superseded"]
 
@@ -61,6 +62,7 @@ class OpenDocuments:
         self.publish = publish
         self.by_uri: dict[str, OpenDocument] = {}  # cells by theirs, too
         self.worker = ThreadPoolExecutor(1, "relaxscript")
+        self.collector = QuietCollector()
 
     def open(self, document: Document) -> None:
         """Take a document, and read it at once."""
@@ -89,11 +91,13 @@ class OpenDocuments:
             self.by_uri = {name: each for name, each in self.by_uri.items() if each is not session}
             self._give_up(session)
             session.read.set()
+            self.collector.work_ended()
 
     def shut_down(self) -> None:
         """Let go of everything."""
         for uri in list(self.by_uri):
             self.close(uri)
+        self.collector.work_begins()
         self.worker.shutdown(wait=False, cancel_futures=True)
 
     async def newest(self, uri: str) -> OpenDocument | None:
@@ -123,6 +127,7 @@ class OpenDocuments:
             session.task.cancel()
 
     def _read(self, session: OpenDocument, pause: float) -> None:
+        self.collector.work_begins()
         session.stop = threading.Event()
         session.read.clear()
         session.task = asyncio.ensure_future(self._reading(session, session.stop, pause))
@@ -155,6 +160,7 @@ class OpenDocuments:
             session.good = found
         session.read.set()
         self._publish(session)
+        self.collector.work_ended()
 
     async def _answer(self, answers: Iterator[Analysis]) -> Analysis | None:
         """The next one, which the worker finds; None where the text has changed meanwhile."""

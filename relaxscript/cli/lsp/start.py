@@ -28,6 +28,7 @@ def serve() -> int:
         message = "`relaxscript lsp` needs pygls, which is not installed"
         help = 'pip install "relaxscript[lsp]"'
         raise DiagnosticError(Diagnostic("RX0702", message, None, help=help))
+    from .quiet_collector import take_over
     from .server import make_server
 
     logging.basicConfig(
@@ -40,7 +41,9 @@ def serve() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    make_server().start_io(sys.stdin.buffer, answers)
+    server = make_server()
+    take_over()
+    server.start_io(sys.stdin.buffer, answers)
     return 0
 
 
