@@ -57,14 +57,22 @@ def parts_of_tir(node: Node) -> list[Stmt | PrimExpr]:
 
 # What a field of a declared type adds to the parts of a node; nothing where it holds none.
 _ADDED = {
+    "Block": "node.{0}",
     "Buffer": "",
+    "BufferRegion": "*_parts(node.{0})",
+    "IterVar | None": "*(() if node.{0} is None else _parts(node.{0}))",
     "Op | GlobalVar": "",
     "PointerType | None": "",
     "PrimExpr": "node.{0}",
     "PrimExpr | None": "*(() if node.{0} is None else (node.{0},))",
+    "Range | None": "*(() if node.{0} is None else _parts(node.{0}))",
     "Stmt": "node.{0}",
     "Stmt | None": "*(() if node.{0} is None else (node.{0},))",
+    "tuple[BufferRegion, ...]": "*[part for each in node.{0} for part in _parts(each)]",
+    "tuple[IterVar, ...]": "*[part for each in node.{0} for part in _parts(each)]",
+    "tuple[MatchBufferRegion, ...]": "*[part for each in node.{0} for part in _parts(each)]",
     "tuple[PrimExpr, ...]": "*node.{0}",
+    "tuple[Range, ...]": "*[part for each in node.{0} for part in (each.min, each.extent)]",
     "tuple[Stmt, ...]": "*node.{0}",
 }
 
@@ -74,7 +82,9 @@ def _reader(cls: type[Node]) -> Callable[[Any], list[Stmt | PrimExpr]]:
     declared = {f.name: f.annotation for f in traversal_of(cls)}
     added = [_ADDED.get(declared[n], "*_collected(node.{0})").format(n) for n in part_names(cls)]
     source = f"lambda node: [{', '.join(filter(None, added))}]"
-    read: Callable[[Any], list[Stmt | PrimExpr]] = eval(source, {"_collected": _collected})
+    read: Callable[[Any], list[Stmt | PrimExpr]] = eval(
+        source, {"_collected": _collected, "_parts": parts_of_tir}
+    )
     _readers[cls] = read
     return read
 
@@ -135,11 +145,19 @@ def rebuild_tir(node: Part, replacement: Callable[[Any], Any]) -> Part:
 
 # How a field of a declared type is made of the parts that are done.
 _REBUILT = {
+    "Block": "done[id(old_{0})]",
+    "BufferRegion": "_rebuilt(old_{0}, done)",
+    "IterVar | None": "None if old_{0} is None else _rebuilt(old_{0}, done)",
     "PrimExpr": "done[id(old_{0})]",
     "PrimExpr | None": "None if old_{0} is None else done[id(old_{0})]",
     "Stmt": "done[id(old_{0})]",
     "Stmt | None": "None if old_{0} is None else done[id(old_{0})]",
+    "Range | None": "None if old_{0} is None else _rebuilt(old_{0}, done)",
+    "tuple[BufferRegion, ...]": "_containers(old_{0}, done)",
+    "tuple[IterVar, ...]": "_containers(old_{0}, done)",
+    "tuple[MatchBufferRegion, ...]": "_containers(old_{0}, done)",
     "tuple[PrimExpr, ...]": "_items(old_{0}, done)",
+    "tuple[Range, ...]": "_containers(old_{0}, done)",
 }
 
 
@@ -163,7 +181,9 @@ def _rebuilder(cls: type[Node]) -> Callable[[Any, Mapping[int, Any]], Any]:
         fields = [f"new_{f.name}" if f.name in names else f"node.{f.name}" for f in fields_of(cls)]
         made = f"_cls.make({', '.join(fields)}, span=node.span)"
         source = ["def rebuild(node, done):", *lines, f"    return node if {same} else {made}"]
-        scope: dict[str, Any] = {"_cls": cls, "_items": _items}
+        scope: dict[str, Any] = {
+            "_cls": cls, "_containers": _containers, "_items": _items, "_rebuilt": _rebuilt,
+        }  # fmt: skip
         exec("\n".join(source), scope)
         rebuild = scope["rebuild"]
     _rebuilders[cls] = rebuild
@@ -176,6 +196,16 @@ def _rebuild_slowly(node: Any, done: Mapping[int, Any]) -> Any:
 
 def _items(old: tuple[Any, ...], done: Mapping[int, Any]) -> tuple[Any, ...]:
     new = tuple([done[id(item)] for item in old])
+    return new if any(map(is_not, new, old)) else old
+
+
+def _rebuilt(node: Any, done: Mapping[int, Any]) -> Any:
+    """What is between a statement and scalars, with these replaced."""
+    return (_rebuilders.get(node.__class__) or _rebuilder(node.__class__))(node, done)
+
+
+def _containers(old: tuple[Any, ...], done: Mapping[int, Any]) -> tuple[Any, ...]:
+    new = tuple([_rebuilt(item, done) for item in old])
     return new if any(map(is_not, new, old)) else old
 
 

@@ -6,14 +6,14 @@ Nothing here recurses, so expressions may be nested a hundred thousand deep.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
 from .field_roles import dimensions, parts_of
-from .field_types import brief
+from .field_types import Expected, brief
 from .known_results import is_renamed_by_operands, renamed_call
-from .node import FieldInfo, Node, traversal_of
+from .node import FieldInfo, Node, expected_by, traversal_of
 from .relax import Attrs
 from .struct_info import FuncStructInfo, StructInfo
 from .tir import Buffer
@@ -30,9 +30,12 @@ N = TypeVar("N", bound=Node)
 R = TypeVar("R", bound=relax.Expr)
 
 Step = Callable[[Node], "Node | None"]
+Reader = Callable[[Any], "list[Node]"]
 
 _HOLDERS = frozenset({tuple, dict, Attrs})
 _inner: dict[type[Node], tuple[str, ...]] = {}
+_readers: dict[type[Node], Reader] = {}
+_childless: set[type[Node]] = set()
 
 
 def _inner_fields(cls: type[Node]) -> tuple[str, ...]:
@@ -44,15 +47,38 @@ def _inner_fields(cls: type[Node]) -> tuple[str, ...]:
 
 def children(node: Node) -> list[Node]:
     """The nodes directly inside a node, definitions before their uses."""
-    found: list[Node] = []
-    names = _inner.get(node.__class__)
-    for name in _inner_fields(node.__class__) if names is None else names:
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            found.append(value)
-        elif value.__class__ in _HOLDERS and value:
-            _collect(value, found)
-    return found
+    read = _readers.get(node.__class__)
+    return (_reader(node.__class__) if read is None else read)(node)
+
+
+def _reader(cls: type[Node]) -> Reader:
+    """A function that reads the nodes in those of a class, made of what its fields may hold.
+
+    Whatever a compiler does begins with this question, so it is not answered field by field.
+    """
+    kinds = cls._expected or expected_by(cls)
+    added = [_read(kinds[name]).format(f"node.{name}") for name in _inner_fields(cls)]
+    if not added:
+        _childless.add(cls)
+    read: Reader = eval(f"lambda node: [{', '.join(added)}]", {"_nodes": nodes_in})
+    _readers[cls] = read
+    return read
+
+
+def _read(kind: Expected | None) -> str:
+    """What a field adds to the nodes of which it is one, or some."""
+    if kind is not None:
+        classes = [each for each in kind.classes if each is not type(None)]
+        absent = len(classes) < len(kind.classes)
+        if kind.items is None and _are_nodes(classes):
+            return "*(() if {0} is None else ({0},))" if absent else "{0}"
+        if kind.items is not None and _are_nodes(kind.items) and not classes:
+            return "*({0} or ())" if absent else "*{0}"
+    return "*(_nodes({0}) if {0} else ())"
+
+
+def _are_nodes(classes: Iterable[type]) -> bool:
+    return all(issubclass(each, Node) for each in classes)
 
 
 def _collect(value: Any, found: list[Node]) -> None:
@@ -85,10 +111,13 @@ def walk(root: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
+        cls = node.__class__
         # Most are variables and numbers, in which there is nothing.
-        if _inner.get(node.__class__) != () and id(node) not in entered:
+        if cls not in _childless and id(node) not in entered:
             entered.add(id(node))
-            stack += children(node)[::-1]
+            inside = (_readers.get(cls) or _reader(cls))(node)
+            inside.reverse()
+            stack += inside
 
 
 def post_order(root: Node) -> Iterator[Node]:
@@ -102,9 +131,11 @@ def post_order(root: Node) -> Iterator[Node]:
             yield cast(Node, stack.pop())
         elif id(node) not in seen:
             seen.add(id(node))
-            inside = children(node)
+            cls = node.__class__
+            inside = (_readers.get(cls) or _reader(cls))(node)
             if inside:
-                stack += (node, None, *inside[::-1])
+                inside.reverse()
+                stack += (node, None, *inside)
             else:
                 yield node
 

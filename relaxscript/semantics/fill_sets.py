@@ -36,20 +36,28 @@ def filled_params(func: tir.PrimFunc, module: IRModule | None = None) -> frozens
         return frozenset()
     pairs = enumerate(func.params)
     owners = {func.buffer_map[p]: i for i, p in pairs if p in func.buffer_map}
-    found = _FillReader(module, owners, _read_pointers(func))
+    found = _FillReader(module, owners, _pointers_in_doubt(func))
     found.read(func.body, {})
     return frozenset(owners[b] for b in found.filled - found.read_early)
 
 
-def _read_pointers(func: tir.PrimFunc) -> set[prim.Var]:
-    """The pointers of buffers that are loaded, or handed to something that may do so."""
-    found: set[prim.Var] = set()
+def _pointers_in_doubt(func: tir.PrimFunc) -> set[prim.Var]:
+    """The pointers of buffers that are both loaded and stored; what a call is given may be both.
+
+    Hardly a function has any, and then no scalar of it is looked at.
+    """
+    loaded, stored = set[prim.Var](), set[prim.Var]()
     for part in all_parts(func):
-        if part.__class__ is prim.BufferLoad:
-            found.add(part.buffer.data)
-        elif part.__class__ is prim.Call:
-            found.update([arg for arg in part.args if isinstance(arg, prim.Var)])
-    return found
+        kind = part.__class__
+        if kind is prim.BufferLoad:
+            loaded.add(part.buffer.data)
+        elif kind is tir.BufferStore:
+            stored.add(part.buffer.data)
+        elif kind is prim.Call:
+            passed = [arg for arg in part.args if isinstance(arg, prim.Var)]
+            loaded.update(passed)
+            stored.update(passed)
+    return loaded & stored
 
 
 def _returns_early(body: tir.Stmt) -> bool:
@@ -71,7 +79,7 @@ class _FillReader:
     """Reads statements; `filled` are the buffers among those of the parameters that they fill.
 
     `read_early` are those of which an element may be read before that. `pointers` are those of all
-    buffers that are read.
+    buffers of which that may be so.
     """
 
     def __init__(

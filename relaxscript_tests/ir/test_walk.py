@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from relaxscript.ir import prim, structural_equal
+from relaxscript.ir.node import traversal_of
 from relaxscript.ir.prim import Add, IntImm, Let, Mul, Var
 from relaxscript.ir.relax import (
     BindingBlock,
@@ -28,6 +29,7 @@ from relaxscript.ir.walk import (
     compounds,
     free_vars,
     mentioned,
+    nodes_in,
     post_order,
     rewrite,
     rewrite_top_down,
@@ -35,6 +37,7 @@ from relaxscript.ir.walk import (
     variables,
     walk,
 )
+from relaxscript_tests.node_samples import node_classes, sample
 
 n, m = Var("n", "int64"), Var("m", "int64")
 
@@ -50,6 +53,14 @@ def scalars(draw, depth=4):
 def test_children_are_the_nodes_directly_inside():
     call = Call(Op("relax.add"), [Tuple([RelaxVar("x", None)]), ShapeExpr([n, 2])])
     assert [type(c).__name__ for c in children(call)] == ["Op", "Tuple", "ShapeExpr"]
+
+
+@pytest.mark.parametrize("name", node_classes())
+def test_children_of_every_class_are_the_nodes_in_its_fields(name):
+    for seed in range(8):
+        node = sample(node_classes()[name], seed)
+        values = [getattr(node, field.name) for field in traversal_of(type(node))]
+        assert children(node) == [part for value in values for part in nodes_in(value)]
 
 
 def test_walk_meets_parents_before_children_and_post_order_after():

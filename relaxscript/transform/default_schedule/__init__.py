@@ -23,6 +23,7 @@ rows_elsewhere.py          elements of rows whose places are computed.
 transposed_blocks.py       elements that are read along another axis, by blocks.
 split_at_conditions.py     nests in parts, in each of which a condition holds or does not.
 grouped_loops.py           loops whose indices are divided, as two.
+known_form.py              the steps before the rules, and functions that need none of them.
 collapsed_axes.py          axes that lie behind one another, as one.
 distributed_loops.py       loops around several statements as loops around each of them.
 ordered_loops.py           loops in the order of the result, then those that are added up.

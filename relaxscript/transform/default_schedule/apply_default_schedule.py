@@ -6,43 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxscript.ir.module import IRModule
-from relaxscript.ir.prim import PrimExpr
 from relaxscript.ir.tir import PrimFunc
 from relaxscript.semantics.fill_sets import FILLS, filled_params
 from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
-from .chosen_values import with_chosen_values
-from .conditional_inits import with_inits
-from .distributed_loops import with_distributed_loops
 from .elementwise import elementwise
-from .expanded_scalars import with_expanded_scalars
-from .guarded import Guarded, guarded
-from .loops_of_axes import with_loops_of_axes
-from .loops_of_quotients import with_loops_of_quotients
+from .guarded import guarded
+from .known_form import in_known_form
 from .nests import nests
-from .neutral_starts import with_neutral_starts
-from .ordered_loops import with_ordered_loops
 from .processor import Processor, this_processor
 from .product import product
-from .renamed_results import with_renamed_results
 from .rows import rows
-from .split_axes import with_split_axes
 from .transposed_product import transposed_product
-from .wide_indices import with_wide_indices
 
 __all__ = ["SCHEDULE", "ApplyDefaultSchedule"]
 
 # A rule gives the function with its loops arranged, or None where it is for others.
 Rule = Callable[[PrimFunc, Processor], PrimFunc | None]
-
-# What brings functions into the form that rules know.
-_FIRST: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
-    with_wide_indices, with_loops_of_quotients, with_split_axes, with_loops_of_axes, with_inits,
-    with_expanded_scalars, with_distributed_loops, with_ordered_loops, with_neutral_starts,
-    with_chosen_values, with_renamed_results,
-)  # fmt: skip
 
 # The attribute by which a function says that its loops and vectors are what is to be run.
 SCHEDULE = "relaxscript.schedule"
@@ -93,7 +75,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
-        given, conditions = _in_known_form(func)
+        given, conditions = in_known_form(func)
         for rule in self.rules:
             made = rule(given, this_processor())
             if made is not None:
@@ -107,18 +89,6 @@ class ApplyDefaultSchedule(PrimFuncPass):
                 scheduled: PrimFunc = guarded(func, made, conditions).with_attrs(marks)
                 return scheduled
         return func
-
-
-def _in_known_form(func: PrimFunc) -> Guarded:
-    """A function in the form that rules know, and where it does the same."""
-    conditions: list[PrimExpr] = []
-    for step in _FIRST:
-        made = step(func)
-        if isinstance(made, Guarded):
-            conditions += made.conditions
-            made = made.func
-        func = made
-    return Guarded(func, tuple(conditions))
 
 
 def _name_of(rule: Rule) -> str:

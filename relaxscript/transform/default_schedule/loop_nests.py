@@ -7,6 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from relaxscript.ir.prim import IntImm, PrimExpr, Var
+from relaxscript.ir.prim_func_facts import facts_of
 from relaxscript.ir.tir import (
     Allocate,
     Block,
@@ -83,10 +84,15 @@ class Nests(NamedTuple):
 def nests_of(func: PrimFunc) -> Nests | None:
     """The nests of a function; None where it does something else.
 
-    Only loops and blocks are gone through, not what they compute.
+    Only loops and blocks are gone through, not what they compute. The nests are remembered: who
+    asks whether a function has a form goes on to change it.
     """
-    parts = parts_of(func)
-    return None if parts is None else nests_of_parts(parts.own, parts.parts)
+    facts = facts_of(func)
+    if "nests" not in facts:
+        parts = parts_of(func)
+        facts["nests"] = None if parts is None else nests_of_parts(parts.own, parts.parts)
+    found: Nests | None = facts["nests"]
+    return found
 
 
 class FunctionParts(NamedTuple):

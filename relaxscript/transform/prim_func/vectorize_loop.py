@@ -33,7 +33,6 @@ from relaxscript.ir.prim import (
 from relaxscript.ir.stmt_functor import (
     inner_statements,
     parts_of_tir,
-    pre_order_visit,
     rebuild_tir,
 )
 from relaxscript.ir.tir import (
@@ -121,9 +120,8 @@ def in_lanes(loop: For) -> Stmt | None:
 
 
 # Most scalars: they have a value for all operands.
-_ALWAYS_TOTAL = frozenset({
-    Var, IntImm, prim.FloatImm, Cast, Add, Sub, Mul, prim.Min, prim.Max, Select,
-})  # fmt: skip
+_WITHOUT_PARTS = frozenset({Var, IntImm, prim.FloatImm})
+_ALWAYS_TOTAL = _WITHOUT_PARTS | {Cast, Add, Sub, Mul, prim.Min, prim.Max, Select}
 
 
 class _Serializing(RewriterWithFacts):
@@ -146,9 +144,18 @@ def _collect(
     Raises `_NoVector` where it may fail. With `varying` an index may that depends on none of these
     variables, to which those that are defined are added.
     """
-    parts: list[PrimExpr] = []
-    pre_order_visit(root, parts.append)
-    for e in parts:
+    # Here the parts are gone through: half of them are numbers and variables, of which a call for
+    # each would say nothing.
+    seen: set[int] = set()
+    stack: list[PrimExpr] = [root]
+    while stack:
+        e = stack.pop()
+        if e.__class__ in _WITHOUT_PARTS and e.dtype.lanes == 1:
+            continue
+        if id(e) in seen:
+            continue
+        seen.add(id(e))
+        stack += parts_of_tir(e)[::-1]  # type: ignore[arg-type]
         if e.__class__ in _ALWAYS_TOTAL and e.dtype.lanes == 1:
             continue
         match e:

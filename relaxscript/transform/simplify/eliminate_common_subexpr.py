@@ -14,6 +14,7 @@ from relaxscript.ir.relax import (
     Attrs,
     Binding,
     Call,
+    Constant,
     DataflowBlock,
     DataflowVar,
     Expr,
@@ -202,6 +203,9 @@ def _variables(call: Call) -> list[Var]:
 
 # -- keys ------------------------------------------------------------------------------------------
 
+# A constant of so many is its own key. To hash a number takes longer than all else here.
+_FEW_BYTES = 64
+
 
 def _is_same(known: Binding, binding: Binding) -> bool:
     if isinstance(known, MatchCast) and isinstance(binding, MatchCast):
@@ -231,6 +235,8 @@ def _operand_key(expr: Expr) -> Hashable:
         return expr
     if isinstance(expr, Tuple):
         return tuple(map(_operand_key, expr.fields))
+    if isinstance(expr, Constant) and expr.data.nbytes <= _FEW_BYTES:
+        return expr.data.dtype.str, expr.data.shape, expr.data.tobytes()
     return structural_hash(expr)
 
 

@@ -363,7 +363,7 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 SHARED = {
     "apply_default_schedule", "chosen_values", "conditional_inits", "contraction_axes",
     "contraction_sizes", "distributed_loops", "divided_loops", "expanded_scalars", "flat_indices",
-    "guarded", "loop_nests", "loop_writing", "loops_of_axes", "loops_of_quotients",
+    "guarded", "known_form", "loop_nests", "loop_writing", "loops_of_axes", "loops_of_quotients",
     "neutral_starts", "ordered_loops", "processor", "renamed_results", "row_nests", "split_axes",
     "starts", "wide_indices",
 }  # fmt: skip
