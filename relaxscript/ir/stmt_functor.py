@@ -200,7 +200,7 @@ def _items(old: tuple[Any, ...], done: Mapping[int, Any]) -> tuple[Any, ...]:
 
 
 def _rebuilt(node: Any, done: Mapping[int, Any]) -> Any:
-    """What is between a statement and scalars, with these replaced."""
+    """A container between a statement and scalars, with these replaced."""
     return (_rebuilders.get(node.__class__) or _rebuilder(node.__class__))(node, done)
 
 

@@ -6,14 +6,23 @@ Nothing here recurses, so expressions may be nested a hundred thousand deep.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import prim, relax
 from .field_roles import dimensions, parts_of
-from .field_types import Expected, brief
+from .field_types import brief
+from .inner_nodes import (
+    CHILDLESS,
+    HOLDERS,
+    READERS,
+    children,
+    inner_fields,
+    nodes_in,
+    reader_of,
+)
 from .known_results import is_renamed_by_operands, renamed_call
-from .node import FieldInfo, Node, expected_by, traversal_of
+from .node import FieldInfo, Node, traversal_of
 from .relax import Attrs
 from .struct_info import FuncStructInfo, StructInfo
 from .tir import Buffer
@@ -30,75 +39,6 @@ N = TypeVar("N", bound=Node)
 R = TypeVar("R", bound=relax.Expr)
 
 Step = Callable[[Node], "Node | None"]
-Reader = Callable[[Any], "list[Node]"]
-
-_HOLDERS = frozenset({tuple, dict, Attrs})
-_inner: dict[type[Node], tuple[str, ...]] = {}
-_readers: dict[type[Node], Reader] = {}
-_childless: set[type[Node]] = set()
-
-
-def _inner_fields(cls: type[Node]) -> tuple[str, ...]:
-    names = _inner.get(cls)
-    if names is None:
-        names = _inner[cls] = tuple(f.name for f in traversal_of(cls) if not f.leaf)
-    return names
-
-
-def children(node: Node) -> list[Node]:
-    """The nodes directly inside a node, definitions before their uses."""
-    read = _readers.get(node.__class__)
-    return (_reader(node.__class__) if read is None else read)(node)
-
-
-def _reader(cls: type[Node]) -> Reader:
-    """A function that reads the nodes in those of a class, made of what its fields may hold.
-
-    Whatever a compiler does begins with this question, so it is not answered field by field.
-    """
-    kinds = cls._expected or expected_by(cls)
-    added = [_read(kinds[name]).format(f"node.{name}") for name in _inner_fields(cls)]
-    if not added:
-        _childless.add(cls)
-    read: Reader = eval(f"lambda node: [{', '.join(added)}]", {"_nodes": nodes_in})
-    _readers[cls] = read
-    return read
-
-
-def _read(kind: Expected | None) -> str:
-    """What a field adds to the nodes of which it is one, or some."""
-    if kind is not None:
-        classes = [each for each in kind.classes if each is not type(None)]
-        absent = len(classes) < len(kind.classes)
-        if kind.items is None and _are_nodes(classes):
-            return "*(() if {0} is None else ({0},))" if absent else "{0}"
-        if kind.items is not None and _are_nodes(kind.items) and not classes:
-            return "*({0} or ())" if absent else "*{0}"
-    return "*(_nodes({0}) if {0} else ())"
-
-
-def _are_nodes(classes: Iterable[type]) -> bool:
-    return all(issubclass(each, Node) for each in classes)
-
-
-def _collect(value: Any, found: list[Node]) -> None:
-    # Tuples and mappings nest as deep as the declaration of the field, so recursion is shallow.
-    if isinstance(value, Node):
-        found.append(value)
-    elif isinstance(value, tuple):
-        for item in value:
-            _collect(item, found)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            _collect(key, found)
-            _collect(item, found)
-
-
-def nodes_in(value: Any) -> list[Node]:
-    """The outermost nodes in the value of a field: in a tuple, or in attributes."""
-    found: list[Node] = []
-    _collect(value, found)
-    return found
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -113,9 +53,9 @@ def walk(root: Node) -> Iterator[Node]:
         yield node
         cls = node.__class__
         # Most are variables and numbers, in which there is nothing.
-        if cls not in _childless and id(node) not in entered:
+        if cls not in CHILDLESS and id(node) not in entered:
             entered.add(id(node))
-            inside = (_readers.get(cls) or _reader(cls))(node)
+            inside = (READERS.get(cls) or reader_of(cls))(node)
             inside.reverse()
             stack += inside
 
@@ -132,7 +72,7 @@ def post_order(root: Node) -> Iterator[Node]:
         elif id(node) not in seen:
             seen.add(id(node))
             cls = node.__class__
-            inside = (_readers.get(cls) or _reader(cls))(node)
+            inside = (READERS.get(cls) or reader_of(cls))(node)
             if inside:
                 inside.reverse()
                 stack += (node, None, *inside)
@@ -201,7 +141,7 @@ def rewrite(root: N, step: Step) -> N:
     """
     done: dict[int, Node] = {}
     for node in post_order(root):
-        rebuilt = _rebuild(node, done, _inner_fields(type(node)))
+        rebuilt = _rebuild(node, done, inner_fields(type(node)))
         replacement = step(rebuilt)
         done[id(node)] = rebuilt if replacement is None else replacement
     return cast(N, done[id(root)])
@@ -217,7 +157,7 @@ def rewrite_top_down(root: N, step: Step) -> N:
     while stack:
         node, ready = stack.pop()
         if ready:
-            done[id(node)] = _rebuild(node, done, _inner_fields(type(node)))
+            done[id(node)] = _rebuild(node, done, inner_fields(type(node)))
         elif id(node) not in done:
             replacement = step(node)
             if replacement is not None:
@@ -262,7 +202,7 @@ def _rebuild(node: Node, done: dict[int, Node], fields: tuple[str, ...]) -> Node
         value = getattr(node, name)
         if isinstance(value, Node):
             new: Any = done.get(id(value), value)
-        elif value.__class__ in _HOLDERS:
+        elif value.__class__ in HOLDERS:
             new = _replace_parts(value, done)
         else:
             continue
@@ -274,7 +214,7 @@ def _rebuild(node: Node, done: dict[int, Node], fields: tuple[str, ...]) -> Node
 def _replace_parts(value: Any, done: dict[int, Node]) -> Any:
     if isinstance(value, Node):
         return done.get(id(value), value)
-    if value.__class__ not in _HOLDERS:
+    if value.__class__ not in HOLDERS:
         return value  # To ask whether a text is a mapping takes longer than all else here.
     if value.__class__ is tuple:
         items = [_replace_parts(item, done) for item in value]
