@@ -6,6 +6,7 @@ unions of these with None, and `Any` or `Callable[...]`, which are not checked.
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 import sys
@@ -71,9 +72,10 @@ def expected(cls: type, annotation: str, default: Any) -> Expected | None:
     return Expected(tuple(classes), items)
 
 
-def _alternatives(annotation: str) -> list[str]:
+@functools.cache
+def _alternatives(annotation: str) -> tuple[str, ...]:
     # A bar inside brackets belongs to the brackets.
-    return [part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation)]
+    return tuple([part.strip() for part in re.split(r"\|(?![^\[]*\])", annotation)])
 
 
 def _classes_of_name(cls: type, name: str) -> tuple[type, ...]:
@@ -89,10 +91,13 @@ def _classes_of_name(cls: type, name: str) -> tuple[type, ...]:
 
 
 def _subclasses(root: type[Any]) -> list[type[Any]]:
-    found = [root]
-    for cls in found:
-        found += [c for c in cls.__subclasses__() if c not in found]
-    return found
+    found = {root: None}
+    stack = [root]
+    while stack:
+        new = [cls for cls in stack.pop().__subclasses__() if cls not in found]
+        found.update(dict.fromkeys(new))
+        stack += new
+    return list(found)
 
 
 def _integer(value: Any) -> int:

@@ -53,6 +53,8 @@ def checks_arguments(*own: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         is_constructor = function.__name__ == "__init__"
+        given_always = int(is_constructor)
+        needs_none = _needs(function) <= given_always
 
         @functools.cache
         def annotations() -> Mapping[str, Any]:
@@ -66,6 +68,8 @@ def checks_arguments(*own: str) -> Callable[[F], F]:
 
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            if needs_none and not kwargs and len(args) == given_always:
+                return function(*args)  # Most passes of a pipeline: no annotation need be read.
             callee = type(args[0]).__name__ if is_constructor else function.__name__
             takes, given = signature(callee), args[is_constructor:]
             misfit = _misfit(takes, given, kwargs, annotations(), own)
@@ -79,6 +83,13 @@ def checks_arguments(*own: str) -> Callable[[F], F]:
         return checked  # type: ignore[return-value]
 
     return decorate
+
+
+def _needs(function: Callable[..., Any]) -> int:
+    """The number of parameters without a default."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    by_name = code.co_kwonlyargcount - len(function.__kwdefaults__ or {})
+    return code.co_argcount - len(defaults) + by_name
 
 
 def _misfit(
