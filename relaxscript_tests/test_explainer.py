@@ -81,13 +81,12 @@ def test_what_no_rule_arranges_is_plain_and_says_why():
     assert row.reason == "no rule fits: it is not known on what its elements depend"
 
 
-def test_buffers_that_may_overlap_are_told_to_be_the_reason():
-    text = """
+OVERLAPPING = """
 @I.ir_module
 class M:
     @T.prim_func
     def f(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 64), "float32"),
-          C: T.Buffer((64, 64), "float32")):
+          C: T.Buffer((64, 64), "float32"{strides})):
         for i, j, k in T.grid(T.int64(64), T.int64(64), T.int64(64)):
             with T.block("product"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
@@ -99,10 +98,25 @@ class M:
     def main(x: R.Tensor((64, 64), "float32")):
         return R.call_tir(M.f, (x, x), out_sinfo=R.Tensor((64, 64), "float32"))
 """
-    (row,) = built(text).explain().kernels
+
+
+def test_what_is_arranged_where_buffers_share_no_memory_says_so():
+    (row,) = built(OVERLAPPING.format(strides="")).explain().kernels
     assert (row.operators, row.flops.value) == (("f",), 2 * 64**3)
+    assert row.schedule == "product"
     assert row.reason == (
-        "no rule fits: its buffers may overlap; with `tir.noalias` it is for `product`"
+        "reduction over axis 1 of `A`, axis 0 of `B`; "
+        "as written where a result shares memory with another buffer"
+    )
+
+
+def test_buffers_that_may_overlap_are_told_to_be_the_reason():
+    text = OVERLAPPING.replace("A: T.Buffer((64, 64), \"float32\")",
+                               "A: T.Buffer((64, 64), \"float32\", strides=(64, 1))")  # fmt: skip
+    (row,) = built(text.format(strides="")).explain().kernels
+    assert row.schedule == "plain"
+    assert row.reason == (
+        "no rule fits: its buffers may overlap; with `tir.noalias` it is for `nests`"
     )
 
 

@@ -14,6 +14,7 @@ from relaxscript.ir.stmt_functor import all_parts
 from relaxscript.ir.tir import Block, BlockRealize, For, ForKind, PrimFunc
 from relaxscript.ir.walk import compounds
 from relaxscript.op import Trait, traits_of
+from relaxscript.transform.default_schedule.apart import asks_for_addresses
 from relaxscript.transform.default_schedule.apply_default_schedule import (
     SCHEDULE,
     ApplyDefaultSchedule,
@@ -78,6 +79,8 @@ class ExplainedKernels:
         rule = attrs.get(SCHEDULE)
         words = _pattern_words(func, facts.pattern)
         if rule is not None:
+            if isinstance(arranged, PrimFunc) and asks_for_addresses(arranged):
+                words += "; as written where a result shares memory with another buffer"
             return ExplainedKernel(facts, operators, str(rule), words)
         if attrs.get("tir.is_scheduled"):
             why = "its loops are as the program arranged them"

@@ -16,6 +16,7 @@ from relaxscript.semantics.c_functions import C_TYPES, callee_of
 from relaxscript.semantics.expression import compile_expr
 from relaxscript.semantics.expression_context import ExpressionContext, Frame, Run
 from relaxscript.semantics.packed_calls import PackedCall
+from relaxscript.semantics.scalar import wrapping
 
 from .memory import address_in_variable, address_of_element
 
@@ -29,6 +30,9 @@ def compile_external(cx: ExpressionContext, e: prim.Call, name: str) -> Run:
         case "isnullptr":
             address = compile_address(cx, e.args[0])
             return lambda f: not address(f)
+        case "reinterpret":
+            address, fit = compile_address(cx, e.args[0]), wrapping(e.dtype)
+            return lambda f: fit(address(f))
         case "tvm_call_packed" | "tvm_call_cpacked":
             return compile_packed_call(cx, e)
     return compile_c_call(cx, e)

@@ -50,8 +50,8 @@ from .tir import Buffer
 
 __all__ = [
     "DEVICE_FUNCTIONS", "FUNCTIONS", "absolute", "call_cpacked", "call_intrin", "call_packed",
-    "ceildiv", "if_then_else", "infinity", "match_operands", "max_value", "min_value",
-    "packed_operand", "reinterpret",
+    "ceildiv", "if_then_else", "infinity", "is_address_as_number", "match_operands", "max_value",
+    "min_value", "packed_operand", "reinterpret",
 ]  # fmt: skip
 
 BOOL = DataType("bool")
@@ -252,6 +252,13 @@ def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
             code="RX0502",
         )
     return Call.make(target, op_named("tir.reinterpret"), (e,))
+
+
+def is_address_as_number(call: Call) -> bool:
+    """True if a call is the `T.reinterpret` of an address, as an integer of its width."""
+    if call.op is not op_named("tir.reinterpret") or call.dtype not in ("int64", "uint64"):
+        return False
+    return call.args[0].dtype.kind == "handle"
 
 
 def _exact(name: str, make: Any) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:

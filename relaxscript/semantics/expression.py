@@ -14,7 +14,7 @@ from relaxscript.dtypes import nearest
 from relaxscript.errors import VMError
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
+from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS, is_address_as_number
 from relaxscript.ir.tir_compute import Reduce
 
 from . import scalar, tir_errors
@@ -276,7 +276,7 @@ def compile_call(cx: ExpressionContext, e: prim.Call) -> Run:
         name = row.script_name if row else getattr(e.op, "name", "")
         raise tir_errors.unsupported_intrinsic(name, "evaluated on the CPU", e.span)
     tir_errors.check_arity(e, row)
-    if row.external:
+    if row.external or is_address_as_number(e):
         return cx.rules.external(cx, e, row.script_name)
     same = expand_intrinsic(e)
     if same is not None:

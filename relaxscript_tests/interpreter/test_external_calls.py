@@ -98,8 +98,33 @@ def test_what_c_cannot_do_is_refused(text, message):
     assert refusals(text) == [message, message]
 
 
-def test_an_address_is_no_number():
-    assert refusals('T.evaluate(T.reinterpret("uint64", p))') == [
+def test_the_number_of_an_address_is_that_of_the_array():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32"), k: T.Buffer((4,), "int64"), u: T.Buffer((1,), "uint64")):
+        k[0] = T.reinterpret("int64", x.data)
+        k[1] = T.reinterpret("int64", T.address_of(x[2])) - T.reinterpret("int64", x.data)
+        place: T.handle = T.address_of(x[1])
+        k[2] = T.reinterpret("int64", place) - k[0]
+        u[0] = T.reinterpret("uint64", x.data)
+        k[3] = T.cast(T.reinterpret("int64", k.data) < 0, "int64")
+
+    for run in (lambda *args: evaluate(f, args), compile_prim_func(f)):
+        x, k, u = np.zeros(4, "float32"), np.zeros(4, "int64"), np.zeros(1, "uint64")
+        run(x, k, u)
+        assert k.tolist() == [x.ctypes.data, 8, 4, 0]
+        assert u.tolist() == [x.ctypes.data]
+
+
+def test_memory_whose_address_is_a_number_is_not_written_by_that():
+    @T.prim_func
+    def f(x: T.Buffer((4,), "float32"), k: T.Buffer((1,), "int64")):
+        k[0] = T.reinterpret("int64", x.data)
+
+    assert written_params(f) == {1}
+
+
+def test_other_dtypes_do_not_hold_an_address():
+    assert refusals('x[0] = T.cast(T.reinterpret("float64", p), "float32")') == [
         "`reinterpret` takes anything, not handle", "the variable `p` is not defined here",
     ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from relaxscript.dtypes import DataType, nearest
 from relaxscript.ir import intrinsic as table, prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.relax import GlobalVar
-from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS
+from relaxscript.ir.scalar_functions import DEVICE_FUNCTIONS, is_address_as_number
 from relaxscript.ir.tir_compute import Reduce
 from relaxscript.ir.walk import walk
 from relaxscript.semantics import scalar, tir_errors
@@ -356,7 +356,7 @@ def emit_call(cx: FunctionContext, e: prim.Call) -> Value:
         name = row.script_name if row else getattr(e.op, "name", "")
         raise tir_errors.unsupported_intrinsic(name, "compiled for the CPU", e.span)
     tir_errors.check_arity(e, row)
-    if row.external:
+    if row.external or is_address_as_number(e):
         return cx.rules.external(cx, e, row.script_name)
     found = emit_expanded(cx, e)
     if found is not None:

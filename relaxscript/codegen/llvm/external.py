@@ -88,6 +88,8 @@ def emit_external(cx: FunctionContext, e: prim.Call, name: str) -> Value:
         case "isnullptr":
             address = emit_address(cx, e.args[0])
             return cx.asm.value("i1", f"icmp eq {address}, null")
+        case "reinterpret":
+            return cx.asm.value("i64", f"ptrtoint {emit_address(cx, e.args[0])} to i64")
         case "tvm_call_packed" | "tvm_call_cpacked":
             return emit_packed_call(cx, e)
     return emit_c_call(cx, e)

@@ -35,6 +35,7 @@ split_axes.py              axes that are indexed as several, as these.
 flat_indices.py            indices of several loops, and the strides by which an axis is divided.
 loops_of_quotients.py      loops that are divided where they store, as several.
 loops_of_axes.py           loops of blocks by tiles, as one loop for each axis.
+apart.py                   functions that are arranged where buffers share no memory.
 guarded.py                 functions that are arranged where conditions hold of their sizes.
 divided_loops.py           loops and axes of blocks as two.
 chosen_values.py           values of reductions that a condition chooses, stored before them.

@@ -12,6 +12,7 @@ from relaxscript.semantics.vector_math import ATTRIBUTE as VECTOR_MATH
 from relaxscript.transform.pass_infra.context import PassContext
 from relaxscript.transform.pass_infra.passes import PrimFuncPass
 
+from .apart import arranged_where_apart, promising
 from .elementwise import elementwise
 from .guarded import guarded
 from .known_form import in_known_form
@@ -54,6 +55,9 @@ class ApplyDefaultSchedule(PrimFuncPass):
     conditions choose for it is stored before (`chosen_values.py`). Results that are stored again
     get others before (`renamed_results.py`).
 
+    Functions that do not promise `tir.noalias` are arranged for arrays that share no memory. For
+    others they do what they did, by a comparison of addresses (`apart.py`).
+
     What is arranged says so by the attributes `tir.is_scheduled` and `relaxscript.schedule`, the
     name of the rule. Parameters that are written wholly are in `relaxscript.fills`. Such functions
     are left as they are, and compiled as they are written. Their
@@ -75,6 +79,17 @@ class ApplyDefaultSchedule(PrimFuncPass):
     def transform_function(self, func: PrimFunc, mod: IRModule, ctx: PassContext) -> PrimFunc:
         if func.attrs is not None and func.attrs.get("tir.is_scheduled"):
             return func
+        made = self._arranged(func, mod)
+        if _rule_of(made) == elementwise.__name__:
+            return made or func
+        promised = promising(func)
+        better = None if promised is None else self._arranged(promised, mod)
+        if better is None or _rule_of(better) == _rule_of(made):
+            return made or func
+        return arranged_where_apart(func, better, made or func)
+
+    def _arranged(self, func: PrimFunc, mod: IRModule) -> PrimFunc | None:
+        """The function as the first rule that fits arranges it, None where none does."""
         given, conditions = in_known_form(func)
         for rule in self.rules:
             made = rule(given, this_processor())
@@ -88,7 +103,11 @@ class ApplyDefaultSchedule(PrimFuncPass):
                 }
                 scheduled: PrimFunc = guarded(func, made, conditions).with_attrs(marks)
                 return scheduled
-        return func
+        return None
+
+
+def _rule_of(made: PrimFunc | None) -> Any:
+    return None if made is None or made.attrs is None else made.attrs.get(SCHEDULE)
 
 
 def _name_of(rule: Rule) -> str:

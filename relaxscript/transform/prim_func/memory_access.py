@@ -27,7 +27,10 @@ from relaxscript.semantics import scalar
 
 from .known_facts import in_int64
 
-__all__ = ["ElementAccess", "Memories", "has_noalias", "is_total"]
+__all__ = ["NOALIAS", "ElementAccess", "Memories", "has_noalias", "is_total"]
+
+# The attribute by which a function promises that its buffers share no memory.
+NOALIAS = "tir.noalias"
 
 
 class ElementAccess(NamedTuple):
@@ -40,7 +43,7 @@ class ElementAccess(NamedTuple):
 
 def has_noalias(func: PrimFunc) -> bool:
     """True if a function says that its buffers share no memory."""
-    return func.attrs is not None and bool(func.attrs.get("tir.noalias"))
+    return func.attrs is not None and bool(func.attrs.get(NOALIAS))
 
 
 class Memories:

@@ -361,7 +361,7 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 
 # Files that arrange no loops: what they know, find or write for others.
 SHARED = {
-    "apply_default_schedule", "chosen_values", "conditional_inits", "contraction_axes",
+    "apart", "apply_default_schedule", "chosen_values", "conditional_inits", "contraction_axes",
     "contraction_sizes", "distributed_loops", "divided_loops", "expanded_scalars", "flat_indices",
     "guarded", "known_form", "loop_nests", "loop_writing", "loops_of_axes", "loops_of_quotients",
     "neutral_starts", "ordered_loops", "processor", "renamed_results", "row_nests", "split_axes",
