@@ -355,8 +355,18 @@ class Handlers:
         if found is None:
             return None
         parameters = [types.ParameterInformation(name) for name in found.parameters]
-        signature = types.SignatureInformation(found.label, found.said, parameters, found.active)
+        said = self.said_of_a_call(found.said)
+        signature = types.SignatureInformation(found.label, said, parameters, found.active)
         return types.SignatureHelp([signature], 0, found.active)
+
+    def said_of_a_call(self, said: str | None) -> types.MarkupContent | None:
+        """What is said of what is being called, in a kind of text that the editor shows."""
+        asked = self.server.client_capabilities.text_document
+        help = None if asked is None else asked.signature_help
+        options = None if help is None else help.signature_information
+        kinds = None if options is None else options.documentation_format
+        text = types.MarkupContent(types.MarkupKind.Markdown, said) if said else None
+        return None if text is None else in_a_kind(text, kinds)
 
     async def known(self, uri: str) -> OpenDocument | None:
         """The session of a document, as soon as anything is known of it."""

@@ -123,8 +123,11 @@ def test_a_name_that_is_being_typed_is_completed(editor, uri):
 def test_a_call_shows_its_parameters(editor, uri):
     editor.change(uri, 2, ((LAST, 16, LAST, 200), "R.sum(a, axis="))
     found = editor.ask_at("signatureHelp", uri, LAST, 30)
-    assert found["signatures"][0]["label"] == "R.sum(x, axis=None, keepdims=False)"
+    [signature] = found["signatures"]
+    assert signature["label"] == "R.sum(x, axis=None, keepdims=False)"
     assert found["activeParameter"] == 1
+    assert signature["documentation"]["kind"] == "markdown"  # `axis` in backticks is code
+    assert "`axis`" in signature["documentation"]["value"]
 
 
 def actions(editor, uri, **context):
@@ -178,7 +181,9 @@ def test_an_editor_that_can_gets_versions_and_asks_for_edits(tmp_path):
 
 def test_an_editor_that_shows_plain_text_gets_no_markdown(tmp_path):
     kinds = {"hover": {"contentFormat": ["plaintext"]},
-             "completion": {"completionItem": {"documentationFormat": ["plaintext"]}}}  # fmt: skip
+             "completion": {"completionItem": {"documentationFormat": ["plaintext"]}},
+             "signatureHelp": {"signatureInformation": {"documentationFormat": ["plaintext"]}},
+             }  # fmt: skip
     with Editor(tmp_path, textDocument=kinds) as editor:
         uri = "file:///models/plain.py"
         editor.open(uri, DIGITS)
@@ -186,6 +191,8 @@ def test_an_editor_that_shows_plain_text_gets_no_markdown(tmp_path):
         assert found == {"kind": "plaintext", "value": 'a: R.Tensor((n, 64), "float32")\n'}
         resolved = editor.ask("completionItem/resolve", {"label": "x", "data": {"name": "R.add"}})
         assert resolved["documentation"]["value"].startswith("R.add(x1, x2)\n")
+        help = editor.ask_at("signatureHelp", uri, LAST, A)
+        assert help["signatures"][0]["documentation"]["kind"] == "plaintext"
 
 
 def test_to_open_a_file_never_runs_it(editor, tmp_path):
