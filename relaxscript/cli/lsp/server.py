@@ -37,6 +37,8 @@ R = TypeVar("R")
 FIX_ALL = "source.fixAll.relaxscript"
 # Cells of a notebook mean something together only: they come as a notebook, or are left alone.
 NOT_FILES = ("vscode-notebook-cell:",)
+# What a file was before, as a comparison shows it: its mistakes are no problems of today.
+FORMER = ("git:", "gitlens:", "fugitive:")
 
 
 def make_server() -> LanguageServer:
@@ -140,6 +142,8 @@ class Handlers:
         for document in session.document.views():
             shown = [as_lsp(document, each, severity) for each, severity in found
                      if each.span is None or document.holds(each.span)]  # fmt: skip
+            if document.uri.startswith(FORMER):
+                shown = []
             if self.told.get(document.uri) == (document.version, shown):
                 continue
             self.told[document.uri] = (document.version, shown)

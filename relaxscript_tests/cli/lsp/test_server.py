@@ -286,6 +286,13 @@ def test_a_file_whose_language_the_editor_does_not_name_goes_by_its_ending(edito
     assert len(editor.open("file:///unnamed.py", BAD, language="")) == 1
 
 
+def test_what_a_file_was_before_has_no_mistakes(editor):
+    uri = "git:/models/former.py?%7B%22ref%22%3A%22HEAD%22%7D"
+    assert editor.open("file:///models/former.py", BAD)
+    assert editor.open(uri, BAD) == []
+    assert editor.ask_at("documentSymbol", uri, 0, 0)  # all else is answered
+
+
 def test_a_closed_document_has_no_mistakes(editor):
     uri = "file:///closed.py"
     assert editor.open(uri, BAD)
