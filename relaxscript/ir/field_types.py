@@ -48,9 +48,12 @@ class Expected(NamedTuple):
     items: tuple[type, ...] | None = None
 
     def admits(self, value: Any) -> bool:
-        if value.__class__ is tuple and self.items is not None:
-            return all(isinstance(item, self.items) for item in value)
-        return isinstance(value, self.classes)
+        """True if a field of this kind may hold a value."""
+        items = self.items
+        if value.__class__ is not tuple or items is None:
+            return isinstance(value, self.classes)
+        # In half the time that a generator takes; nearly always all of them are.
+        return not [item for item in value if not isinstance(item, items)]
 
 
 def expected(cls: type, annotation: str, default: Any) -> Expected | None:
