@@ -364,7 +364,7 @@ class Handlers:
         return types.SignatureHelp([signature], 0, found.active)
 
     def said_of_a_call(self, said: str | None) -> types.MarkupContent | None:
-        """What is said of what is being called, in a kind of text that the editor shows."""
+        """The documentation of what is being called, in a kind of text that the editor shows."""
         asked = self.server.client_capabilities.text_document
         help = None if asked is None else asked.signature_help
         options = None if help is None else help.signature_information

@@ -89,13 +89,17 @@ class _Step(NamedTuple):
         return self.plain.store
 
     def loads(self) -> list[BufferLoad]:
-        """The loads of its value; of a reduction but for that of the element that is stored."""
+        """The loads of its value; of a reduction but for that of the element that is stored.
+
+        So are those of the conditions under which it is added.
+        """
         value = self.plain.value if self.elements is None else self.store.value
-        return [node for node in walk(value) if isinstance(node, BufferLoad)]
+        read = (value, *self.plain.conditions)
+        return [node for e in read for node in walk(e) if isinstance(node, BufferLoad)]
 
 
 def _step_of(part: Stmt) -> _Step | None:
-    plain = plain_nest(part)
+    plain = plain_nest(part, conditional=True)
     if plain is None:
         return None
     if plain.reduction is not None:
@@ -124,7 +128,8 @@ def _with_starts(steps: list[_Step]) -> list[_Step] | None:
             made[-1] = step._replace(start=made[-1].plain.value)
             continue
         # What is added once to what is there is an element as others are.
-        added = None if step.plain.inner else _of_each_element(step.part, step.plain)
+        whole = not step.plain.inner and not step.plain.conditions
+        added = _of_each_element(step.part, step.plain) if whole else None
         if added is None:
             return None
         made.append(added)
@@ -186,7 +191,7 @@ def _arranged(func: PrimFunc, step: _Step, processor: Processor) -> Stmt | None:
         return _of_elements(func, step.elements, processor)
     if step.start is None or not never_fails(func, step.part):
         return None
-    contraction = contraction_of(step.plain, step.start)
+    contraction = None if step.plain.conditions else contraction_of(step.plain, step.start)
     if contraction is not None:
         tiles = contraction_loops(contraction, processor)
         if tiles is not None:

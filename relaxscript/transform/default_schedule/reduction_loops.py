@@ -8,13 +8,15 @@ and a sum is within the bound that `rows.py` states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from relaxscript.arith import simplify
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import (
+    And,
     BufferLoad,
     FloorDiv,
     FloorMod,
@@ -25,7 +27,7 @@ from relaxscript.ir.prim import (
 from relaxscript.ir.tir import Buffer, BufferStore, DeclBuffer, For, ForKind, IfThenElse, Stmt
 from relaxscript.ir.walk import rewrite, walk
 
-from .collapsed_axes import collapsed
+from .collapsed_axes import Collapsed, collapsed
 from .loop_nests import Loop, is_without, number_of
 from .loop_writing import in_loops, in_row, number, with_memory
 from .processor import Processor
@@ -48,12 +50,15 @@ def reduction_loops(nest: PlainNest, start: PrimExpr, processor: Processor) -> S
             ...                         →       for k in range(m):
             s[j] = s[j] + A[k, j]                   sums[...] += A[k, T.Ramp(j * 8, 1, 8)]
                                                 s[T.Ramp(j * 8, 1, 8)] = sums[...]
+
+    What is added under conditions is so by vectors of results for which these are the same.
     """
     assert nest.reduction is not None
     store = nest.store.replace(value=nest.value)
-    made = collapsed((nest.outer, nest.inner), store)
+    groups = nest.outer, nest.inner
+    made = Collapsed(groups, store, ()) if nest.conditions else collapsed(groups, store)
     outer, inner = made.groups
-    found = _Reduction(outer, inner, made.store, nest.reduction, start)
+    found = _Reduction(outer, inner, made.store, nest.reduction, start, _apart(nest.conditions))
     body = _by_best_axis(found, processor)
     if body is not None:
         for view in made.views:
@@ -61,14 +66,32 @@ def reduction_loops(nest: PlainNest, start: PrimExpr, processor: Processor) -> S
     return body
 
 
+def _apart(conditions: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+    """The parts of conditions; as they are where a part may protect what another one loads."""
+    if any(isinstance(node, BufferLoad) for e in conditions for node in walk(e)):
+        return tuple(conditions)
+    parts, stack = list[PrimExpr](), [*reversed(conditions)]
+    while stack:
+        match stack.pop():
+            case And(a, b):
+                stack += [b, a]
+            case part:
+                parts.append(part)
+    return tuple(parts)
+
+
 class _Reduction(NamedTuple):
-    """The loops of results, those that are reduced, and the store of the value of an element."""
+    """The loops of results, those that are reduced, and the store of the value of an element.
+
+    It is added where all conditions hold.
+    """
 
     outer: tuple[Loop, ...]
     inner: tuple[Loop, ...]
     store: BufferStore
     kind: Reduction
     start: PrimExpr
+    conditions: tuple[PrimExpr, ...]
 
     def loads(self) -> list[BufferLoad]:
         return [node for node in walk(self.store.value) if isinstance(node, BufferLoad)]
@@ -76,6 +99,20 @@ class _Reduction(NamedTuple):
     def at(self, values: dict[Node, PrimExpr]) -> BufferStore:
         """The store with values of loops."""
         return rewrite(self.store, values.get)
+
+    def where_it_is_added(
+        self, loops: Sequence[Loop], given: Mapping[Node, PrimExpr], body: Stmt
+    ) -> Stmt:
+        """A step in the loops that are reduced, each condition as far outside as it is known."""
+        left = [rewrite(condition, given.get) for condition in self.conditions]
+        for place in range(len(loops), -1, -1):
+            outer = loops[:place]
+            here = [e for e in left if place == 0 or not is_without([e], outer[-1:])]
+            left = [e for e in left if e not in here]
+            if here:
+                body = IfThenElse(reduce(And, here), body)
+            body = in_loops(outer[-1:], body)
+        return body
 
     def lanes(self, processor: Processor) -> int:
         """The number of lanes: what is reduced in one takes at most two registers."""
@@ -102,6 +139,8 @@ def _by_best_axis(found: _Reduction, processor: Processor) -> Stmt | None:
 def _cost(found: _Reduction, loop: Loop, lanes: int, is_result: bool) -> float:
     """The cost of a step by vectors along a loop, that of a step of the plain loops being 1."""
     if lanes < 2 or not (is_result or is_neutral(found.kind, found.start)):
+        return MOST
+    if found.conditions and not (is_result and is_without(found.conditions, [loop])):
         return MOST
     accesses = [(load.buffer, load.indices) for load in found.loads()]
     loads = sum(_loads(buffer, indices, loop.var, lanes) - 1 for buffer, indices in accesses)
@@ -252,7 +291,7 @@ class _Columns:
             value = found.at({**given, self.var: place}).value
             return BufferStore(sums, found.kind(BufferLoad(sums, (slot,)), value), (slot,))
 
-        return in_loops(inner, each(step))
+        return found.where_it_is_added(inner, given, each(step))
 
     def _loop(self, name: str, extent: PrimExpr, body: Callable[[Var], Stmt]) -> Stmt | None:
         if isinstance(extent, IntImm) and extent.value == 0:

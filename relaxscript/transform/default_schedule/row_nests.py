@@ -9,7 +9,7 @@ from relaxscript.arith import YES, prove_equal
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import INT64, BufferLoad, IntImm, PrimExpr, Var, const
-from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, Stmt
+from relaxscript.ir.tir import Block, BlockRealize, Buffer, BufferStore, IfThenElse, Stmt
 from relaxscript.ir.walk import rewrite, walk
 from relaxscript.transform.prim_func.lower_blocks import is_true
 
@@ -135,7 +135,8 @@ def _are_same(a: Sequence[PrimExpr], b: Sequence[PrimExpr]) -> bool:
 class PlainNest(NamedTuple):
     """A nest, the loops of its own by which its element is stored, and those behind them.
 
-    Loops of one iteration are no loops; their variables are zero in what is stored.
+    Loops of one iteration are no loops; their variables are zero in what is stored. A reduction may
+    add something only where conditions hold.
     """
 
     outer: tuple[Loop, ...]
@@ -144,6 +145,7 @@ class PlainNest(NamedTuple):
     value: PrimExpr
     reduction: Reduction | None
     start: PrimExpr | None
+    conditions: tuple[PrimExpr, ...] = ()
 
     @property
     def is_reduction(self) -> bool:
@@ -155,20 +157,46 @@ class PlainNest(NamedTuple):
         return any(isinstance(node, prim.Let) for node in walk(self.store))
 
 
-def plain_nest(stmt: Stmt) -> PlainNest | None:
-    """The nest that a statement is, if it is one."""
+def plain_nest(stmt: Stmt, conditional: bool = False) -> PlainNest | None:
+    """The nest that a statement is, if it is one; unless `conditional`, without conditions."""
+    found = _under_conditions(stmt, conditional)
+    if found is None:
+        return None
+    loops, stmt, conditions = found
+    if isinstance(stmt, BlockRealize):
+        return None if conditions else _plain_block(loops, stmt, conditional)
+    if isinstance(stmt, BufferStore):
+        return _plain_nest(loops, {}, stmt, None, conditions)
+    return None
+
+
+def _under_conditions(
+    stmt: Stmt, conditional: bool
+) -> tuple[list[Loop], Stmt, list[PrimExpr]] | None:
+    """The loops around a statement, with conditions between and behind them if there may be some.
+
+    A loop under a condition is as well a loop around it, if its extent can be computed anywhere.
+    """
     outer = loops_around(stmt)
     if outer is None:
         return None
     loops, stmt = outer
-    if isinstance(stmt, BlockRealize):
-        return _plain_block(loops, stmt)
-    if isinstance(stmt, BufferStore):
-        return _plain_nest(loops, {}, stmt, None)
-    return None
+    conditions: list[PrimExpr] = []
+    while conditional and isinstance(stmt, IfThenElse) and stmt.else_case is None:
+        conditions.append(stmt.condition)
+        inner = loops_around(stmt.then_case)
+        if inner is None or any(map(_has_loads, (loop.extent for loop in inner[0]))):
+            return None
+        loops += inner[0]
+        stmt = inner[1]
+    return loops, stmt, conditions
 
 
-def _plain_block(loops: list[Loop], stmt: BlockRealize) -> PlainNest | None:
+def _has_loads(e: PrimExpr) -> bool:
+    return any(isinstance(node, BufferLoad) for node in walk(e))
+
+
+def _plain_block(loops: list[Loop], stmt: BlockRealize, conditional: bool) -> PlainNest | None:
     block = stmt.block
     if block.alloc_buffers or block.match_buffers or not is_true(stmt.predicate):
         return None
@@ -184,15 +212,18 @@ def _plain_block(loops: list[Loop], stmt: BlockRealize) -> PlainNest | None:
             return None
     if len(axes) < len(loops) or len(axes) + len(values) < len(block.iter_vars):
         return None
-    body, init = block.body, block.init
-    if not isinstance(body, BufferStore):
+    found, init = _under_conditions(block.body, conditional), block.init
+    if found is None:
+        return None
+    inner, body, conditions = found
+    if inner or not isinstance(body, BufferStore):
         return None
     start = init.value if isinstance(init, BufferStore) else None
     if init is not None and not (
         isinstance(start, prim.Immediate) and begins_once(block, init, body)
     ):
         return None
-    return _plain_nest([axes[loop.var] for loop in loops], values, body, start)
+    return _plain_nest([axes[loop.var] for loop in loops], values, body, start, conditions)
 
 
 def begins_once(block: Block, init: Stmt, body: Stmt) -> bool:
@@ -212,8 +243,9 @@ def begins_once(block: Block, init: Stmt, body: Stmt) -> bool:
 
 
 def _plain_nest(
-    loops: list[Loop], values: dict[Node, PrimExpr], store: BufferStore, start: PrimExpr | None
-) -> PlainNest | None:
+    loops: list[Loop], values: dict[Node, PrimExpr], store: BufferStore, start: PrimExpr | None,
+    under: Sequence[PrimExpr],
+) -> PlainNest | None:  # fmt: skip
     if store.predicate is not None:
         return None
     kept = []
@@ -224,6 +256,7 @@ def _plain_nest(
             kept.append(loop)
     if values:
         store = rewrite(store, values.get)
+    conditions = tuple([rewrite(condition, values.get) for condition in under])
     used = {node for index in store.indices for node in walk(index)}
     outer = tuple(loop for loop in kept if loop.var in used)
     inner = tuple(loop for loop in kept if loop.var not in used)
@@ -236,14 +269,14 @@ def _plain_nest(
             kind = type(store.value)
             if kind not in _REDUCTIONS or store.buffer.dtype == "bool":
                 return None
-            return PlainNest(outer, inner, store, value, kind, start)
+            return PlainNest(outer, inner, store, value, kind, start, conditions)
         case (prim.And() | prim.Or()) as both if (
             isinstance(both.a, BufferLoad)
             and both.a.buffer is store.buffer
             and _are_same(both.a.indices, store.indices)
         ):
-            return PlainNest(outer, inner, store, both.b, type(both), start)
-    if start is not None or inner:
+            return PlainNest(outer, inner, store, both.b, type(both), start, conditions)
+    if start is not None or inner or conditions:
         return None
     return PlainNest(outer, (), store, store.value, None, None)
 

@@ -17,6 +17,10 @@ from relaxscript.transform import ApplyDefaultSchedule
 from relaxscript_tests import examples
 
 M, N = 12, 16
+_CONDITIONS = (
+    "k < 9", "2 <= i + k and i + k < 18", "A[i, k] < T.float32(1)", "not (k < 4)", "j < 5",
+    "k < i and B[k, 0] > T.float32(0)",
+)  # fmt: skip
 _GIVEN = (
     "A[i, j]", "B[i, j]", "A[j, i]", "T.Cast('float32', i)", "T.Cast('float32', j + 1)",
     "T.if_then_else(1 <= j and j < 9, A[i, j - 1], T.float32(2))", "T.float32(3)",
@@ -60,7 +64,10 @@ def reduction(rng: random.Random, place: str, value: str) -> list[str]:
     loop, total = f"for k in range({M}):", kind.format(*operands)
     if rng.random() < 0.5:
         before = [] if rng.random() < 0.1 else [f"{place} = {start}"]
-        return [*before, loop, f"    {place} = {total}"]
+        added_in = [f"{place} = {total}"]
+        if rng.random() < 0.3:
+            added_in = [f"if {rng.choice(_CONDITIONS)}:", f"    {place} = {total}"]
+        return [*before, loop, *[f"    {line}" for line in added_in]]
     firsts = ("k == 1", "j == 0 and k == 0") if rng.random() < 0.1 else ()
     first = rng.choice(("k == 0", "k < 1", "0 == k", "k <= 0", *firsts))
     how = rng.randrange(3)
