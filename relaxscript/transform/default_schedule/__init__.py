@@ -30,6 +30,7 @@ ordered_loops.py           loops in the order of the result, then those that are
 expanded_scalars.py        scalars of iterations as buffers, one element for each.
 renamed_results.py         results that are stored again, with a buffer for each step.
 conditional_inits.py       reductions that are begun where an index is zero, begun before.
+conditional_ends.py        what is done where an index is the last one, done behind the loop.
 neutral_starts.py          reductions that begin with any values, which are added behind them.
 split_axes.py              axes that are indexed as several, as these.
 flat_indices.py            indices of several loops, and the strides by which an axis is divided.

@@ -51,7 +51,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     (`loops_of_axes.py`). Each statement has a nest of its own (`distributed_loops.py`), in the
     order of the result (`ordered_loops.py`). A scalar becomes a buffer for that
     (`expanded_scalars.py`). Reductions that begin under a condition begin before it
-    (`conditional_inits.py`). Each begins with a neutral value (`neutral_starts.py`), and what
+    (`conditional_inits.py`). What is done in the last iteration is done behind the loop
+    (`conditional_ends.py`). Each begins with a neutral value (`neutral_starts.py`), and what
     conditions choose for it is stored before (`chosen_values.py`). Results that are stored again
     get others before (`renamed_results.py`).
 

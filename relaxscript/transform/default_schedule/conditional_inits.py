@@ -5,6 +5,7 @@ Who writes loops by hand gives an element its first value in the first iteration
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from relaxscript.analysis.prim_funcs import expr_deep_equal
@@ -25,7 +26,7 @@ from .guarded import Guarded
 from .loop_nests import Loop, loops_around, parts_of, with_parts
 from .loop_writing import in_loops, in_row
 
-__all__ = ["with_inits"]
+__all__ = ["are_independent", "have_iterations", "statements_of", "with_inits"]
 
 
 def with_inits(func: PrimFunc) -> Guarded:
@@ -93,7 +94,7 @@ class _Before:
         if isinstance(body, SeqStmt):
             inner = tuple([self.begun(part) for part in body.seq])
             if any(new is not old for new, old in zip(inner, body.seq)):
-                body = in_row(*[s for part in inner for s in _statements(part)])
+                body = in_row(*[s for part in inner for s in statements_of(part)])
                 stmt = in_loops(loops, body)
         begun = _begun_in(body)
         return stmt if begun is None else self.before_loops(stmt, loops, begun)
@@ -104,9 +105,9 @@ class _Before:
             return stmt
         around, inner = loops[: places[0]], loops[places[0] :]
         others = [loop for loop in inner if loop.var not in begun.variables]
-        needed = self.conditions_of([loops[place].extent for place in places])
+        needed = have_iterations([loops[place].extent for place in places], self.sizes)
         whole = in_loops(inner, in_row(begun.first, begun.body))
-        if needed is None or not _are_independent(self.func, whole, inner, others):
+        if needed is None or not are_independent(self.func, whole, inner, others):
             return stmt
         self.conditions += needed
         zeros: dict[Node, PrimExpr] = {var: const(0, var.dtype) for var in begun.variables}
@@ -115,27 +116,29 @@ class _Before:
             [Loop(loop.var, rewrite(loop.extent, zeros.get)) for loop in others],
             rewrite(begun.first, zeros.get),
         )
-        return in_loops(around, in_row(*_statements(first), in_loops(inner, begun.body)))
-
-    def conditions_of(self, extents: list[PrimExpr]) -> list[PrimExpr] | None:
-        """The conditions on sizes under which loops have an iteration; None where nobody knows."""
-        made: list[PrimExpr] = []
-        for extent in extents:
-            condition = extent > const(0, extent.dtype)
-            if prove(condition) is YES:
-                continue
-            used = {node for node in walk(extent) if isinstance(node, Var)}
-            if isinstance(extent, IntImm) or not used <= self.sizes:
-                return None
-            made.append(condition)
-        return made
+        return in_loops(around, in_row(*statements_of(first), in_loops(inner, begun.body)))
 
 
-def _statements(stmt: Stmt) -> tuple[Stmt, ...]:
+def have_iterations(extents: Sequence[PrimExpr], sizes: Set[Var]) -> list[PrimExpr] | None:
+    """The conditions on sizes under which loops have an iteration; None where nobody knows."""
+    made: list[PrimExpr] = []
+    for extent in extents:
+        condition = extent > const(0, extent.dtype)
+        if prove(condition) is YES:
+            continue
+        used = {node for node in walk(extent) if isinstance(node, Var)}
+        if isinstance(extent, IntImm) or not used <= sizes:
+            return None
+        made.append(condition)
+    return made
+
+
+def statements_of(stmt: Stmt) -> tuple[Stmt, ...]:
+    """The statements in a row, or the one that there is."""
     return stmt.seq if isinstance(stmt, SeqStmt) else (stmt,)
 
 
-def _are_independent(func: PrimFunc, stmt: Stmt, loops: list[Loop], others: list[Loop]) -> bool:
+def are_independent(func: PrimFunc, stmt: Stmt, loops: list[Loop], others: list[Loop]) -> bool:
     """True if no iteration of the other loops uses what another one writes, whatever it is of."""
     if not others:
         return True
@@ -178,7 +181,7 @@ def _begun_in(body: Stmt) -> _Begun | None:
     """The part of an iteration that is done in the first one only, and the one that always is."""
     if isinstance(body, BufferStore):
         return _begun_in_store(body)
-    first, *others = _statements(body)
+    first, *others = statements_of(body)
     if not isinstance(first, IfThenElse):
         return None
     known = _first_iteration(first.condition)

@@ -10,6 +10,7 @@ from relaxscript.ir.prim import INT64, BufferLoad, Call, PrimExpr
 from relaxscript.ir.tir import Buffer, PrimFunc
 
 from .chosen_values import with_chosen_values
+from .conditional_ends import with_ends
 from .conditional_inits import with_inits
 from .distributed_loops import with_distributed_loops
 from .expanded_scalars import with_expanded_scalars
@@ -28,8 +29,8 @@ __all__ = ["STEPS", "has_known_form", "in_known_form"]
 # The same object comes back from a step that has nothing to do.
 STEPS: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
     with_wide_indices, with_loops_of_quotients, with_split_axes, with_loops_of_axes, with_inits,
-    with_expanded_scalars, with_distributed_loops, with_ordered_loops, with_neutral_starts,
-    with_chosen_values, with_renamed_results,
+    with_ends, with_expanded_scalars, with_distributed_loops, with_ordered_loops,
+    with_neutral_starts, with_chosen_values, with_renamed_results,
 )  # fmt: skip
 
 _CHOICE = op_named("tir.if_then_else")

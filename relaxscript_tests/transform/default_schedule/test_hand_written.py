@@ -52,6 +52,11 @@ def statements(rng: random.Random, stored: list[str]) -> list[str]:
         lines = [f"{place} = {place} * T.float32(2) + {value}"]
     else:
         lines = reduction(rng, place, value)
+        if rng.random() < 0.2:
+            last = rng.choice((f"k == {M - 1}", f"{M - 1} <= k", f"k > {M - 2}", f"k == {M - 2}"))
+            ended = rng.choice(("C[i, j]", "D[i, j]"))
+            lines += [f"    if {last}:", f"        {ended} = {place} * T.float32(2)"]
+            stored.append(ended)
     stored.append(place)
     return lines
 

@@ -361,11 +361,11 @@ def assert_same_results(*funcs: PrimFunc) -> None:
 
 # Files that arrange no loops: what they know, find or write for others.
 SHARED = {
-    "apart", "apply_default_schedule", "chosen_values", "conditional_inits", "contraction_axes",
-    "contraction_sizes", "distributed_loops", "divided_loops", "expanded_scalars", "flat_indices",
-    "guarded", "known_form", "loop_nests", "loop_writing", "loops_of_axes", "loops_of_quotients",
-    "neutral_starts", "ordered_loops", "processor", "renamed_results", "row_nests", "split_axes",
-    "starts", "wide_indices",
+    "apart", "apply_default_schedule", "chosen_values", "conditional_ends", "conditional_inits",
+    "contraction_axes", "contraction_sizes", "distributed_loops", "divided_loops",
+    "expanded_scalars", "flat_indices", "guarded", "known_form", "loop_nests", "loop_writing",
+    "loops_of_axes", "loops_of_quotients", "neutral_starts", "ordered_loops", "processor",
+    "renamed_results", "row_nests", "split_axes", "starts", "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
