@@ -45,7 +45,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     rows with what is before and behind them, as in softmax. `nests` is for other reductions, and
     for elements that depend on where they are.
 
-    Before rules see a function its loops become such of int64 (`wide_indices.py`). Axes that are
+    Before rules see a function, blocks around several statements become these (`open_blocks.py`).
+    Loops become such of int64 (`wide_indices.py`). Axes that are
     indexed as several, `C[i * 64 + j]`, become these (`split_axes.py`). So do loops that are
     divided (`loops_of_quotients.py`), while tiles of a block become loops over all of its axes
     (`loops_of_axes.py`). Each statement has a nest of its own (`distributed_loops.py`), in the

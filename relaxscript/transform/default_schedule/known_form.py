@@ -19,6 +19,7 @@ from .loop_nests import Nest, nests_of
 from .loops_of_axes import with_loops_of_axes
 from .loops_of_quotients import with_loops_of_quotients
 from .neutral_starts import with_neutral_starts
+from .open_blocks import with_open_blocks
 from .ordered_loops import with_ordered_loops
 from .renamed_results import with_renamed_results
 from .split_axes import with_split_axes
@@ -28,9 +29,9 @@ __all__ = ["STEPS", "has_known_form", "in_known_form"]
 
 # The same object comes back from a step that has nothing to do.
 STEPS: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
-    with_wide_indices, with_loops_of_quotients, with_split_axes, with_loops_of_axes, with_inits,
-    with_ends, with_expanded_scalars, with_distributed_loops, with_ordered_loops,
-    with_neutral_starts, with_chosen_values, with_renamed_results,
+    with_open_blocks, with_wide_indices, with_loops_of_quotients, with_split_axes,
+    with_loops_of_axes, with_inits, with_ends, with_expanded_scalars, with_distributed_loops,
+    with_ordered_loops, with_neutral_starts, with_chosen_values, with_renamed_results,
 )  # fmt: skip
 
 _CHOICE = op_named("tir.if_then_else")

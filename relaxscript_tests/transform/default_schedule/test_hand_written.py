@@ -106,6 +106,18 @@ def in_one_loop(text: str) -> str:
     return re.sub(r"\bj\b", f"(t % {N})", re.sub(r"\bi\b", f"(t // {N})", text))
 
 
+def in_blocks(text: str) -> str:
+    """The same statements, those of each row of loops in a block over rows and columns."""
+    made = []
+    for line in text.splitlines():
+        if line.startswith("    for "):
+            block = ['        with T.block("b"):', "vi, vj = T.axis.remap('SS', [i, j])"]
+            made += [line, block[0], f"            {block[1]}"]
+        else:
+            made.append("    " + re.sub(r"\b([ij])\b", r"v\1", line))
+    return "".join(f"{line}\n" for line in made)
+
+
 def hand_written(seed: int) -> PrimFunc:
     """One or two rows of loops around one to three values and sums."""
     rng = random.Random(seed)
@@ -122,6 +134,8 @@ def hand_written(seed: int) -> PrimFunc:
     form = rng.random()
     if form < 0.4:
         text = in_tiles(text) if form < 0.25 else in_one_loop(text)
+    elif form < 0.6 and "s[0]" not in text:
+        text = in_blocks(text)
     flat = rng.choice(("", "", "ABCD", "CD", "ABC", "AD"))
     text = re.sub(rf"\b([{flat or '-'}])\[([^],]+), ([^],]+)\]", rf"\1[(\2) * {N} + \3]", text)
     counts = {"A": N, "B": N, "C": rows, "D": rows}

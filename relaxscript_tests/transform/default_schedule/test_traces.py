@@ -364,8 +364,8 @@ SHARED = {
     "apart", "apply_default_schedule", "chosen_values", "conditional_ends", "conditional_inits",
     "contraction_axes", "contraction_sizes", "distributed_loops", "divided_loops",
     "expanded_scalars", "flat_indices", "guarded", "known_form", "loop_nests", "loop_writing",
-    "loops_of_axes", "loops_of_quotients", "neutral_starts", "ordered_loops", "processor",
-    "renamed_results", "row_nests", "split_axes", "starts", "wide_indices",
+    "loops_of_axes", "loops_of_quotients", "neutral_starts", "open_blocks", "ordered_loops",
+    "processor", "renamed_results", "row_nests", "split_axes", "starts", "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
