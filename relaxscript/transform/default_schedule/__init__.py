@@ -42,6 +42,7 @@ divided_loops.py           loops and axes of blocks as two.
 chosen_values.py           values of reductions that a condition chooses, stored before them.
 starts.py                  what reductions begin with, where loops have stored it.
 open_blocks.py             blocks around several statements, as these statements.
+stored_choices.py          elements that get a value or another, as one store of a choice.
 wide_indices.py            loops of int32 as such of int64, before rules see them.
 loop_writing.py            loops and arithmetic as schedules write them.
 inline_producers.py        what is kept for a moment, as variables.

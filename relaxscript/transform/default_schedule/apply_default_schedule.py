@@ -53,7 +53,8 @@ class ApplyDefaultSchedule(PrimFuncPass):
     order of the result (`ordered_loops.py`). A scalar becomes a buffer for that
     (`expanded_scalars.py`). Reductions that begin under a condition begin before it
     (`conditional_inits.py`). What is done in the last iteration is done behind the loop
-    (`conditional_ends.py`). Each begins with a neutral value (`neutral_starts.py`), and what
+    (`conditional_ends.py`). An element that a condition gives one value or another is stored once
+    (`stored_choices.py`). Each begins with a neutral value (`neutral_starts.py`), and what
     conditions choose for it is stored before (`chosen_values.py`). Results that are stored again
     get others before (`renamed_results.py`).
 

@@ -23,6 +23,7 @@ from .open_blocks import with_open_blocks
 from .ordered_loops import with_ordered_loops
 from .renamed_results import with_renamed_results
 from .split_axes import with_split_axes
+from .stored_choices import with_stored_choices
 from .wide_indices import with_wide_indices
 
 __all__ = ["STEPS", "has_known_form", "in_known_form"]
@@ -30,8 +31,9 @@ __all__ = ["STEPS", "has_known_form", "in_known_form"]
 # The same object comes back from a step that has nothing to do.
 STEPS: tuple[Callable[[PrimFunc], PrimFunc | Guarded], ...] = (
     with_open_blocks, with_wide_indices, with_loops_of_quotients, with_split_axes,
-    with_loops_of_axes, with_inits, with_ends, with_expanded_scalars, with_distributed_loops,
-    with_ordered_loops, with_neutral_starts, with_chosen_values, with_renamed_results,
+    with_loops_of_axes, with_inits, with_ends, with_stored_choices, with_expanded_scalars,
+    with_distributed_loops, with_ordered_loops, with_neutral_starts, with_chosen_values,
+    with_renamed_results,
 )  # fmt: skip
 
 _CHOICE = op_named("tir.if_then_else")

@@ -44,7 +44,13 @@ def statements(rng: random.Random, stored: list[str]) -> list[str]:
         reads += ["C[i, 0]", "D[j, i]", "s[0]"] * 3
     value = rng.choice(reads)
     kind = rng.randrange(4)
-    if kind == 0:
+    if kind == 0 and rng.random() < 0.3:
+        condition = rng.choice(("i < 5", "j == 0 or i > 9", "A[i, j] > T.float32(0)", "j < i"))
+        other = rng.choice((place, place, "C[i, j]"))
+        lines = [f"if {condition}:", f"    {place} = {value}",
+                 "else:", f"    {other} = {rng.choice(reads)}"]  # fmt: skip
+        stored.append(other)
+    elif kind == 0:
         lines = [f"{place} = {value}"]
     elif kind == 1:
         lines = [f"{place} = T.max({value}, {rng.choice(reads)})"]

@@ -365,7 +365,8 @@ SHARED = {
     "contraction_axes", "contraction_sizes", "distributed_loops", "divided_loops",
     "expanded_scalars", "flat_indices", "guarded", "known_form", "loop_nests", "loop_writing",
     "loops_of_axes", "loops_of_quotients", "neutral_starts", "open_blocks", "ordered_loops",
-    "processor", "renamed_results", "row_nests", "split_axes", "starts", "wide_indices",
+    "processor", "renamed_results", "row_nests", "split_axes", "starts", "stored_choices",
+    "wide_indices",
 }  # fmt: skip
 # The steps that the schedule of a file stands for, whole.
 TRACED = {
