@@ -88,19 +88,13 @@ def _classes_of_name(cls: type, name: str) -> tuple[type, ...]:
     if isinstance(found, type):
         return (found,)
     # A class of a module that imports this one; such names are of one class only.
-    root = next(base for base in cls.__mro__ if base.__name__ == "Node")
-    subclasses = [other for other in _subclasses(root) if other.__name__ == name]
-    return tuple(subclasses[-1:]) or (object,)
-
-
-def _subclasses(root: type[Any]) -> list[type[Any]]:
-    found = {root: None}
-    stack = [root]
+    stack: list[type[Any]] = [next(base for base in cls.__mro__ if base.__name__ == "Node")]
     while stack:
-        new = [cls for cls in stack.pop().__subclasses__() if cls not in found]
-        found.update(dict.fromkeys(new))
-        stack += new
-    return list(found)
+        other = stack.pop()
+        if other.__name__ == name:
+            return (other,)
+        stack += other.__subclasses__()
+    return (object,)
 
 
 def _integer(value: Any) -> int:
