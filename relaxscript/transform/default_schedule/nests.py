@@ -112,7 +112,8 @@ def _of_each_element(part: Stmt, plain: PlainNest) -> _Step | None:
     if nest is None:
         return None
     nest = Nest(*with_groups_as_loops(nest.loops, nest.store, FEWEST))
-    return _Step(part, plain._replace(reduction=None), None, InlinedNest(nest, ()))
+    whole = plain._replace(reduction=None, value=plain.store.value)
+    return _Step(part, whole, None, InlinedNest(nest, ()))
 
 
 def _with_starts(steps: list[_Step]) -> list[_Step] | None:

@@ -55,7 +55,9 @@ def statements(rng: random.Random, stored: list[str]) -> list[str]:
     elif kind == 1:
         lines = [f"{place} = T.max({value}, {rng.choice(reads)})"]
     elif kind == 2 and place in stored:
-        lines = [f"{place} = {place} * T.float32(2) + {value}"]
+        forms = ("{0} * T.float32(2) + {1}", "{0} * T.float32(2)", "{0} + T.float32(1)",
+                 "T.max({0}, {1})", "T.float32(3)")  # fmt: skip
+        lines = [f"{place} = {rng.choice(forms).format(place, value)}"]
     else:
         lines = reduction(rng, place, value)
         if rng.random() < 0.2:

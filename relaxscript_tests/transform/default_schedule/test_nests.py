@@ -382,6 +382,21 @@ def test_reductions_that_begin_with_something_else_are_left_as_they_are(body: st
     assert nests(prim_func(HEAD, body), EIGHT) is None
 
 
+@pytest.mark.parametrize("value", ["{0} * T.float32(2)", "{0} + T.float32(2)", "T.float32(2)"])
+def test_what_is_done_to_an_element_again_is_done_to_what_it_was(value: str):
+    """A product with a number is no first value of the product behind it."""
+    step = (
+        f"for i, j in T.grid(T.int64(5), T.int64(16)):\n    A[i, j] = {value.format('A[i, j]')}\n"
+    )
+    given = prim_func(HEAD, step + step.replace(value.format("A[i, j]"), "A[i, j] * B[j]"))
+    made = ApplyDefaultSchedule()(IRModule({"f": given}))["f"]
+    arrays = [np.arange(1, 81, dtype="float32").reshape(5, 16), np.full(16, 3, "float32")]
+    expected, found = ([array.copy() for array in arrays] for _ in range(2))
+    evaluate(given, expected)
+    compile_prim_funcs({"f": made})["f"](*found)
+    assert bits(found[0]) == bits(expected[0])
+
+
 def test_a_reduction_of_one_element_has_no_loops_to_arrange():
     text = """
 @T.prim_func
