@@ -37,6 +37,7 @@ from .opdef.user_operators import is_user_operator
 from .runtime import Executable, VirtualMachine
 from .runtime.builtins import BUILTINS
 from .runtime.kv_cache.packed import CACHE_FUNCTIONS
+from .runtime.sampling import SAMPLING_FUNCTIONS
 from .runtime.values import kind_of
 from .script.parser.from_source import read_again
 from .script.printer.module import constants_of
@@ -341,7 +342,9 @@ def _external_functions(module: IRModule) -> tuple[tuple[str, ...], ...]:
     In a Relax function, the name of a packed function means the PrimFunc of that symbol where there
     is one. Otherwise it means a builtin of the machine; a PrimFunc always means what is registered.
     """
-    ours = {*BUILTINS, *CACHE_FUNCTIONS} - {var.name_hint for var in module.functions}
+    ours = {*BUILTINS, *CACHE_FUNCTIONS, *SAMPLING_FUNCTIONS} - {
+        var.name_hint for var in module.functions
+    }
     ours |= {symbol_of(f) or "" for f in module.functions.values() if isinstance(f, tir.PrimFunc)}
     packed: set[str] = set()
     c: set[str] = set()

@@ -156,10 +156,13 @@ class BlockBuilder(Normalizer):
                 help="end it with `bb.emit_func_output(value)`",
             )  # fmt: skip
         function = self.end_function()
-        unique = _free_name(self, name)
+        global_var = frame.global_var
+        if global_var is None or global_var in self._module:
+            global_var = GlobalVar(_free_name(self, name))
+        unique = global_var.name_hint
         if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
-        own_module(self)[unique] = function
+        own_module(self)[global_var] = function
         if self._known is not None:
             self._known.add(self._module.get_global_var(unique))
 
@@ -315,8 +318,11 @@ class BlockBuilder(Normalizer):
         """A hint as the name that a variable gets; none is left to be made where it is bound."""
         return self.get_unique_name(name_hint) if name_hint else ""
 
-    def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> None:
-        """Give the function its result (and its parameters, if they were not given before)."""
+    def emit_func_output(self, output: Any, params: Sequence[Var] | Var | None = None) -> GlobalVar:
+        """Give the function its result (and its parameters, if they were not given before).
+
+        Returns the variable by which other functions call it, once it is finished.
+        """
         with self.blame_caller():
             if not self._frames:
                 raise no_open_function()
@@ -334,6 +340,9 @@ class BlockBuilder(Normalizer):
             result = _expression(output)
             _check_leaves_block(result)
             self.set_result(result)
+            frame = self._frames[-1]
+            frame.global_var = GlobalVar(_free_name(self, frame.name))
+            return frame.global_var
 
     # ---- tensor expressions
 

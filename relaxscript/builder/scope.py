@@ -22,6 +22,7 @@ from relaxscript.ir.relax import (
     DataflowBlock,
     Expr,
     Function,
+    GlobalVar,
     SeqExpr,
     Var,
     as_expr,
@@ -85,6 +86,8 @@ class OpenFunction:
         self.attrs = attrs
         self.result: Expr | None = None
         self.result_span: Span | None = None
+        # By what the module will call it, once that was asked.
+        self.global_var: GlobalVar | None = None
         self.depth = 0
         # What is known where the function is: it may be called elsewhere.
         self.outer_facts: Facts | None = None

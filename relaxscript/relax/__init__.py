@@ -63,6 +63,7 @@ from relaxscript.ir.types import (
     TupleType,
     Type,
 )
+from relaxscript.ir.vdevice import VDevice
 from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.runtime import (
@@ -72,7 +73,7 @@ from relaxscript.runtime import (
     VMExecutable,
     VMInstrumentReturnKind,
 )
-from relaxscript.script.names.relax_forms import const
+from relaxscript.script.names.relax_forms import const, prim_value
 from relaxscript.transform import get_default_pipeline, get_pipeline, register_pipeline
 
 from . import (
@@ -109,12 +110,12 @@ __all__ = [
     "MatchCast", "ObjectStructInfo", "ObjectType", "Op", "PackedFuncType", "PrimStructInfo",
     "PrimValue", "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo",
     "ShapeType", "Span", "StringImm", "StructInfo", "TensorStructInfo", "TensorType", "Tuple",
-    "TupleGetItem", "TupleStructInfo", "TupleType", "Type", "VMExecutable",
+    "TupleGetItem", "TupleStructInfo", "TupleType", "Type", "VDevice", "VMExecutable",
     "VMInstrumentReturnKind", "Var", "VarBinding", "VirtualMachine", "analysis", "args_converter",
     "backend", "binding_rewrite", "block_builder", "build", "call_dps_packed", "call_pure_packed",
     "call_tir",
     "call_tir_inplace", "call_tir_with_grad", "const", "convert_to_expr", "distributed", "dpl",
     "exec_builder", "expr", "expr_functor", "extern", "frontend", "get_default_pipeline",
-    "get_pipeline", "get_shape_of", "ir", "op", "pipeline", "register_pipeline", "struct_info",
-    "testing", "training", "transform", "ty", "utils", "vm", "vm_build",
+    "get_pipeline", "get_shape_of", "ir", "op", "pipeline", "prim_value", "register_pipeline",
+    "struct_info", "testing", "training", "transform", "ty", "utils", "vm", "vm_build",
 ]  # fmt: skip

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .object_path import ObjectPath, ObjectPathPair
     from .packed_func import (
         PackedFunc,
+        convert,
         get_global_func,
         list_global_func_names,
         register_func,
@@ -130,6 +131,7 @@ __all__ = [
     "VMFunction",
     "VMInstrumentReturnKind",
     "VirtualMachine",
+    "convert",
     "cpu",
     "cuda",
     "device",
@@ -208,6 +210,7 @@ _HOME = {
     ),
     "packed_func": (
         "PackedFunc",
+        "convert",
         "get_global_func",
         "list_global_func_names",
         "register_func",

@@ -229,9 +229,14 @@ class VirtualMachine:
         """A function that calls `func_name` with its arguments and says how long that takes.
 
         `repeat` means of `number` calls each; a repeat is lengthened to `min_repeat_ms`.
-        `f_preproc` names a packed function that is called before each repeat.
+        `f_preproc` names a packed function that is called before each repeat. The name
+        "invoke_stateful" is of the method, where the program has no function of that name.
         """
-        function = self[func_name]
+        stateful = func_name == "invoke_stateful" and func_name not in {
+            *self.executable.function_index,
+            *self._saved,
+        }
+        function = self.invoke_stateful if stateful else self[func_name]
         if dev is not None:
             device(dev)
         found = get_global_func(f_preproc) if f_preproc else None

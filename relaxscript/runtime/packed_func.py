@@ -19,10 +19,11 @@ from relaxscript.errors.exceptions import is_user_error
 
 from .dlpack import DLTensor, dl_tensor
 from .forks import lock_across_forks
-from .values import DeviceTensor, Prim, kind_of
+from .values import Closure, DeviceTensor, Prim, kind_of
 
 __all__ = [
     "PackedFunc",
+    "convert",
     "get_global_func",
     "list_global_func_names",
     "register_func",
@@ -215,6 +216,18 @@ def register_func(func_name: Any, f: Any = None, override: bool = False) -> Any:
 register_global_func = register_func  # TVM's name for it since 0.21
 
 
+def convert(value: Any) -> Any:
+    """A value of Python as a program has it: a function as a `PackedFunc`, a list as a tuple.
+
+    What is a value of programs already is itself. TVM's name.
+    """
+    if isinstance(value, list):
+        return tuple(map(convert, value))
+    if callable(value) and not isinstance(value, (PackedFunc, Closure, type)):
+        return PackedFunc(getattr(value, "__name__", type(value).__name__), value)
+    return value
+
+
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name:
         got = "an empty string" if name == "" else kind_of(name)
@@ -260,8 +273,9 @@ def _builtin(name: str) -> PackedFunc | None:
     """A function that every program may call; it is no entry of the registry."""
     from .builtins import BUILTINS
     from .kv_cache.packed import CACHE_FUNCTIONS
+    from .sampling import SAMPLING_FUNCTIONS
 
-    found = BUILTINS.get(name) or CACHE_FUNCTIONS.get(name)
+    found = BUILTINS.get(name) or CACHE_FUNCTIONS.get(name) or SAMPLING_FUNCTIONS.get(name)
     return None if found is None else PackedFunc(name, found)
 
 

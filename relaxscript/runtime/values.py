@@ -271,6 +271,9 @@ class Device:
         """TVM's name of `index`."""
         return self.index
 
+    def sync(self, stream: object = None) -> None:
+        """Wait until all that was called is done: calls return then, so nothing is left to do."""
+
 
 def cpu(dev_id: int = 0) -> Device:
     """The CPU device of that index; `cpu(0)` is the host."""
@@ -287,17 +290,15 @@ def device(dev_type: str | Device, dev_id: int | None = None) -> Device:
     found = _DEVICE.fullmatch(dev_type) if isinstance(dev_type, str) else None
     if found is None:
         named = f'"{dev_type}"' if isinstance(dev_type, str) else kind_of(dev_type)
-        raise VMError(
-            f'{named} names no device; write a kind and an index, as in "cpu:1"', code="RX0608"
-        )
+        text = f'{named} names no device; write a kind and an index, as in "cpu:1"'
+        raise VMError(text, code="RX0608")
     return Device(found["kind"], int(found["index"] or 0) if dev_id is None else dev_id)
 
 
 def absent_device(named: Device) -> VMError:
     """The error for a device that is wanted and of which there is none."""
     known = ", ".join(Device.KINDS)
-    text = f"there is no device of kind `{named.kind}` here; known: {known}"
-    return VMError(text, code="RX0608")
+    return VMError(f"there is no device of kind `{named.kind}` here; known: {known}", code="RX0608")
 
 
 class DeviceTensor:

@@ -485,3 +485,27 @@ def test_a_scope_is_opened_with_variables_that_are_known_in_it():
     seq = bb.end_scope(made)
     assert seq.body is made
     assert made.struct_info.shape.values[0] is x.struct_info.shape.values[0]
+
+
+def test_the_result_of_a_function_gives_the_variable_that_calls_it():
+    builder = BlockBuilder()
+    x, y = (Var(name, TensorStructInfo((3,), "float32")) for name in "xy")
+    with builder.function("twice", [x]):
+        twice = builder.emit_func_output(builder.emit(op.add(x, x)))
+    with builder.function("main", [y]):
+        builder.emit_func_output(builder.emit(Call(twice, [y])))
+    module = builder.get()
+    assert module.get_global_var("twice") is twice
+    assert "cls.twice(y)" in module.script()
+
+
+def test_the_variable_of_a_second_function_of_a_name_has_a_name_of_its_own():
+    builder = BlockBuilder()
+    made = []
+    for name in "xy":
+        x = Var(name, TensorStructInfo((3,), "float32"))
+        with builder.function("same", [x]):
+            made.append(builder.emit_func_output(x))
+    first, second = made
+    assert first.name_hint == "same" != second.name_hint
+    assert {first, second} == set(builder.get().get_global_vars())

@@ -443,6 +443,14 @@ class TestInterface:
         assert len(timed(1).results) == 2
         assert calls == ["run"] + (["prepare"] + ["run"] * 3) * 2
 
+    def test_time_is_measured_of_a_call_with_stored_inputs(self):
+        calls = []
+        register_func("test.count", calls.append)
+        vm = machine(calling("test.count"))
+        vm.set_input("main", 1)
+        assert len(vm.time_evaluator("invoke_stateful", number=3)("main").results) == 1
+        assert calls == [1] * 4
+
     def test_time_is_measured_on_a_device_that_there_is(self):
         with pytest.raises(VMError, match="names no device"):
             machine(calling("test.add")).time_evaluator("main", 3)

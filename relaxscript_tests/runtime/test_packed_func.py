@@ -12,6 +12,7 @@ import pytest
 from relaxscript.errors import VMError
 from relaxscript.runtime.packed_func import (
     PackedFunc,
+    convert,
     get_global_func,
     list_global_func_names,
     register_func,
@@ -239,3 +240,11 @@ def test_the_functions_of_every_program_are_found_by_their_names():
 
 def test_functions_are_registered_under_both_names_that_tvm_had():
     assert register_global_func is register_func
+
+
+def test_convert_makes_packed_functions_of_functions_and_leaves_values_alone():
+    made = convert([len, 2, "a"])
+    assert isinstance(made[0], PackedFunc)
+    assert made[0]("abc") == 3
+    assert made[1:] == (2, "a")
+    assert convert(made[0]) is made[0]

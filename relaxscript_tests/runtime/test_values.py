@@ -362,3 +362,7 @@ def test_a_format_that_does_not_go_with_the_values_is_refused(form, why):
 def test_a_device_is_named_by_a_text(given):
     with pytest.raises(VMError, match="names no device; write a kind and an index"):
         device(given)
+
+
+def test_a_device_has_done_all_that_was_called():
+    assert cpu().sync() is None
