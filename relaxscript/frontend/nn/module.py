@@ -265,7 +265,8 @@ def named_members(module: Module, prefix: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     inside = {id(module)}
     # Without recursion: modules may be nested deeper than calls of Python.
-    open_ones = [(module, prefix and f"{prefix}.", iter(_members(module)))]
+    path = f"{prefix}." if prefix and not prefix.endswith(".") else prefix
+    open_ones = [(module, path, iter(_members(module)))]
     while open_ones:
         owner, path, members = open_ones[-1]
         for name, member in members:

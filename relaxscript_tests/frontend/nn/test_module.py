@@ -41,6 +41,7 @@ def test_a_state_dict_is_added_to_one_that_is_there():
     found = nn.Linear(2, 3).state_dict(prefix="fc", destination=destination)
     assert found is destination
     assert list(found) == ["fc.weight", "fc.bias"]
+    assert list(nn.Linear(2, 3).state_dict(prefix="fc.")) == ["fc.weight", "fc.bias"]
 
 
 def test_loaded_arrays_are_not_copied():

@@ -7,12 +7,24 @@ from relaxscript.frontend.nn.tensor import Tensor, apply
 from relaxscript.frontend.nn.trace import model_error
 from relaxscript.script import relax as R
 
-__all__ = ["gelu", "relu", "sigmoid", "silu", "softmax", "softplus", "tanh"]
+__all__ = [
+    "gelu", "prelu", "relu", "relu6", "sigmoid", "silu", "softmax", "softplus", "tanh",
+]  # fmt: skip
 
 
 def relu(x: Tensor, name: str = "relu") -> Tensor:
     """The elements, and 0 for those that are less."""
     return apply(R.nn.relu, name, x)
+
+
+def relu6(x: Tensor, name: str = "relu6") -> Tensor:
+    """The elements, 0 for those that are less and 6 for those that are more."""
+    return apply(R.nn.relu6, name, x)
+
+
+def prelu(x: Tensor, alpha: Tensor, name: str = "prelu") -> Tensor:
+    """The elements, and `alpha` times those that are less than 0: a number for each channel."""
+    return apply(R.nn.prelu, name, x, alpha)
 
 
 def silu(x: Tensor, name: str = "silu") -> Tensor:

@@ -8,9 +8,16 @@ from typing import Any
 from relaxscript.frontend.nn.tensor import Tensor, apply
 from relaxscript.script import relax as R
 
-__all__ = ["empty", "full", "ones", "triu", "zeros"]
+__all__ = ["arange", "empty", "full", "ones", "triu", "zeros"]
 
 _Shape = Sequence[Any]
+
+
+def arange(
+    start: Any, end: Any = None, step: Any = 1, dtype: str | None = "float32", name: str = "arange"
+) -> Tensor:
+    """Numbers from `start` up to `end`, which is left out; of one number, those below it."""
+    return apply(R.arange, name, start, end, step, dtype)
 
 
 def full(shape: _Shape, fill_value: Any, dtype: str = "float32", name: str = "full") -> Tensor:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from relaxscript.frontend.nn.tensor import Tensor, apply
 from relaxscript.script import relax as R
 
-__all__ = ["exp", "negative", "sqrt", "square"]
+__all__ = ["exp", "floor", "log", "negative", "sqrt", "square"]
 
 
 def exp(x: Tensor, name: str = "exp") -> Tensor:
     """The exponential."""
     return apply(R.exp, name, x)
+
+
+def floor(x: Tensor, name: str = "floor") -> Tensor:
+    """The largest integers that are not above the elements."""
+    return apply(R.floor, name, x)
+
+
+def log(x: Tensor, name: str = "log") -> Tensor:
+    """The natural logarithm."""
+    return apply(R.log, name, x)
 
 
 def negative(x: Tensor, name: str = "neg") -> Tensor:
