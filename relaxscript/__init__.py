@@ -162,7 +162,7 @@ if TYPE_CHECKING:
     from .script import from_source, ir as I, relax as R, tir as T
     from .script.difference import diff
     from .script.ir import ir_module
-    from .script.names.relax_forms import const
+    from .script.names.relax_forms import const, prim_value
     from .transform import get_default_pipeline, get_pipeline, register_pipeline
     from .weights import load_weights, save_weights
 
@@ -279,6 +279,7 @@ __all__ = [
     "nd",
     "op",
     "opencl",
+    "prim_value",
     "register_func",
     "register_global_func",
     "register_pipeline",
@@ -355,6 +356,7 @@ _LATER = {
     ),
     "call_tir_inplace": "op.inplace",
     "const": "script.names.relax_forms",
+    "prim_value": "script.names.relax_forms",
     "from_source": "script",
     "ir_module": "script.ir",
     **dict.fromkeys(
