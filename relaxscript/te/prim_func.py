@@ -25,6 +25,9 @@ from .tensor import ComputeOp, ExternOp, Operation, PlaceholderOp, Tensor
 
 __all__ = ["check_indices", "create_prim_func", "prim_func_of", "variables_of"]
 
+# The attribute of a compute that lists tensors whose elements may stand in any order.
+LAYOUT_FREE = "layout_free_placeholders"
+
 
 @report_as("te")
 def create_prim_func(ops: Any, index_dtype_override: str | None = None) -> PrimFunc:
@@ -151,22 +154,18 @@ class _Maker:
         self.order = order
         self.buffers: dict[Tensor, Buffer] = {}
         self.names: set[str] = set()
+        self.block_names: set[str] = set()
         for param in params:
             if isinstance(param, Var):
                 self.tb.add_param(param)
             elif param not in self.buffers:
                 self.buffers[param] = self._buffer(param)
                 self.tb.add_param(self.buffers[param])
-        self.tb.func_attr({"tir.noalias": True, **attrs})
+        self.tb.func_attr({"tir.noalias": True, **_layout_free(order, params), **attrs})
 
     def _buffer(self, tensor: Tensor) -> Buffer:
         """A buffer like a tensor, by a name that no other has."""
-        wish, number = tensor.name.replace(".", "_"), 0
-        name = wish
-        while name in self.names:
-            number += 1
-            name = f"{wish}_{number}"
-        self.names.add(name)
+        name = _new_name(tensor.name.replace(".", "_"), self.names)
         # A dimension is an int64; only a variable stays what it is, for here it is defined.
         return make_buffer(name, [prim.as_dimension(d) for d in tensor.shape], tensor.dtype)
 
@@ -202,7 +201,7 @@ class _Maker:
         """A block of an operation in loops over some axes; `body` gets what these are in it."""
         tb = self.tb
         if not axes:
-            with tb.block(self.buffers[op.output(0)].name + suffix) as block:
+            with tb.block(self._block_name(self.buffers[op.output(0)].name + suffix)) as block:
                 # A block without an axis would be the root, which says nothing of its accesses.
                 block.spatial(1, prim.const(0, prim.INT64), "vi")
                 body(block, {})
@@ -214,12 +213,17 @@ class _Maker:
         kinds = "".join("R" if axis.iter_type == "reduce" else "S" for axis in axes)
         with (
             tb.nest(loops, domains, value=loops, written="T.grid"),
-            tb.block(op.name + suffix) as block,
+            tb.block(self._block_name(op.name + suffix)) as block,
         ):
             names = _distinct(f"v_{axis.var.name}" for axis in axes)
             inner = block.remap(kinds, loops, names)
-            block.annotate(op.attrs) if op.attrs else None
+            attrs = {key: value for key, value in op.attrs.items() if key != LAYOUT_FREE}
+            block.annotate(attrs) if attrs else None
             body(block, dict(zip((a.var for a in axes), inner)))
+
+    def _block_name(self, wish: str) -> str:
+        """A name that no other block of the function has: steps of schedules find blocks by it."""
+        return _new_name(wish, self.block_names)
 
     def _is_never_empty(self, axis: IterVar) -> bool:
         extent = self._domain(axis).extent
@@ -297,7 +301,7 @@ class _Maker:
         known |= zip(op.output_placeholders, (self.buffers[t] for t in op.outputs))
         # The address of a buffer is the variable of that of the buffer in its place.
         body = substitute(op.body, {**known, **{b.data: to.data for b, to in known.items()}})
-        with self.tb.block(op.name) as block:
+        with self.tb.block(self._block_name(op.name)) as block:
             block.reads(*(_whole(known[b]) for b in op.input_placeholders))
             block.writes(*(_whole(known[b]) for b in op.output_placeholders))
             self.tb.add(body)
@@ -325,14 +329,25 @@ def _alike(node: Node) -> Node | None:
 
 def _distinct(names: Iterable[str]) -> list[str]:
     """Names of which none comes twice."""
-    found: list[str] = []
-    for wish in names:
-        number, name = 0, wish
-        while name in found:
-            number += 1
-            name = f"{wish}_{number}"
-        found.append(name)
-    return found
+    found: set[str] = set()
+    return [_new_name(wish, found) for wish in names]
+
+
+def _new_name(wish: str, known: set[str]) -> str:
+    """A name that is not among `known` yet, where it is entered."""
+    number, name = 0, wish
+    while name in known:
+        number += 1
+        name = f"{wish}_{number}"
+    known.add(name)
+    return name
+
+
+def _layout_free(order: Iterable[Operation], params: Sequence[Tensor | Var]) -> dict[str, Any]:
+    """The attribute that names the parameters which some operation takes in any layout."""
+    free = [tensor for op in order for tensor in op.attrs.get(LAYOUT_FREE, ())]
+    places = [n for n, param in enumerate(params) if any(param is tensor for tensor in free)]
+    return {"layout_free_buffers": places} if places else {}
 
 
 def _is_true(e: PrimExpr) -> bool:

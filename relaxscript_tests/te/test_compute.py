@@ -314,6 +314,28 @@ def test_names_are_used_once():
     assert "y_1 = T.alloc_buffer((2,))" in text
 
 
+def test_blocks_have_names_of_their_own_by_which_schedules_find_them():
+    x = te.placeholder((2, 3), name="x")
+    k = te.reduce_axis((0, 3), name="k")
+    row = te.compute((2,), lambda i: te.sum(x[i, k], axis=k), name="sum")
+    j = te.reduce_axis((0, 2), name="j")
+    whole = te.compute((1,), lambda _: te.sum(row[j], axis=j), name="sum")
+    sch = tir.Schedule(te.create_prim_func([x, whole]))
+    names = [sch.get(sch.get_block(name)).name_hint for name in ("sum", "sum_1")]
+    assert names == ["sum", "sum_1"]
+
+
+def test_parameters_that_may_have_any_layout_are_listed():
+    x, w = (te.placeholder((2, 2), name=name) for name in "xw")
+    free = {"layout_free_placeholders": [w]}
+    y = te.compute((2, 2), lambda i, j: x[i, j] * w[j, i], name="y", attrs=free)
+    inner = {"layout_free_placeholders": [y]}
+    z = te.compute((2, 2), lambda i, j: y[i, j] + 1.0, name="z", attrs=inner)
+    function = te.create_prim_func([x, w, z])
+    assert list(function.attrs["layout_free_buffers"]) == [1]
+    check_script(function)
+
+
 SIZE = te.placeholder((1,), "int64", name="size")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from relaxscript.arith import Facts, simplify
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.ir import prim
@@ -74,7 +75,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "float32") 
         raise OperandError(
             "step", "is 0", message="a step of 0 leads nowhere", code="RX0204",
         )  # fmt: skip
-    count = FUNCTIONS["max"](0 - (first - last) // by, 0)
+    count = simplify(FUNCTIONS["max"](0 - (first - last) // by, 0), Facts(nonnegative=False))
     return sequence((count,), first, by, dtype_of(dtype), "T_arange")
 
 

@@ -49,3 +49,7 @@ def test_a_range_may_end_at_a_variable(rng):
     x, t = normal(rng, 7), te.placeholder((n,), name="x")
     found = computed(topi.add(t[0], topi.arange(0, n, 2)), {t: x})
     np.testing.assert_array_equal(found, x[0] + np.arange(0, 7, 2, dtype="float32"))
+
+
+def test_the_length_of_a_range_of_numbers_is_a_number():
+    assert [int(size) for size in topi.arange(1, 10, 4, "int32").shape] == [3]

@@ -231,11 +231,16 @@ def _resize(
             )  # fmt: skip
     order = AxisOrder(layout, letters, places)
     n, c, *spatial = order.sizes(data.shape)
-    wanted = [prim.cast(as_element(e), own.dtype) for e, own in zip(size, spatial)]
+    wanted = [_target(as_element(e), own) for e, own in zip(size, spatial)]
     rounding = rounding or ("round" if mode == "align_corners" else "floor")
     how = Resizing(roi, method, mode, rounding, alpha, exclude, extrapolation)
     dtype = data.dtype if out_dtype is None else dtype_of(out_dtype, "out_dtype")
     return resized(data, order, order.spread([n, c, *wanted]), how, dtype)
+
+
+def _target(size: PrimExpr, own: PrimExpr) -> PrimExpr:
+    """A size in the dtype of that of the data; a variable is kept, since the result defines it."""
+    return size if isinstance(size, prim.Var) else prim.cast(size, own.dtype)
 
 
 @topi_function

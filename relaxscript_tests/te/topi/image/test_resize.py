@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import relaxscript as rx
 import relaxscript.op as R
 from relaxscript import te, topi
 from relaxscript.errors import DiagnosticError
@@ -31,6 +33,18 @@ def test_lines_and_volumes_get_another_size(rng):
     mode = {"method": "linear", "coordinate_transformation_mode": "align_corners"}
     found = computed(topi.image.resize3d(a, None, [2, 6, 1], **mode), {a: x})
     assert (found == R.image.resize3d(x, (2, 6, 1), **mode)).all()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_the_size_that_is_wanted_may_be_a_variable(dtype, rng):
+    x = normal(rng, 1, 2, 4, 5)
+    a = te.placeholder(x.shape, name="a")
+    height, width = te.var("height", dtype), te.var("width", dtype)
+    made = topi.image.resize2d(a, None, [height, width])
+    result = np.empty((1, 2, 3, 7), "float32")
+    machine = rx.VirtualMachine(rx.build(rx.IRModule({"main": te.create_prim_func([a, made])})))
+    machine["main"](x, result)
+    assert (result == R.image.resize2d(x, (3, 7), None, rounding_method="")).all()
 
 
 def test_a_part_of_an_image_is_spread_and_filled_beyond_it(rng):
