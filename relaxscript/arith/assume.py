@@ -56,9 +56,11 @@ def _congruences(facts: Facts) -> dict[prim.Var, Congruence]:
             case prim.And(a, b):
                 stack += [b, a]
             case prim.EQ(
-                prim.FloorMod(prim.Var() as v, prim.IntImm(value=c)), prim.IntImm(value=r)
-            ) if 0 <= r < c and is_index(v.dtype):
-                both = _intersect_congruences(found.get(v, (1, 0)), (c, r))
+                prim.FloorMod(prim.Var() as v, prim.IntImm(value=c))
+                | prim.Mod(prim.Var() as v, prim.IntImm(value=c)),
+                prim.IntImm(value=r),
+            ) if abs(r) < c and is_index(v.dtype):
+                both = _intersect_congruences(found.get(v, (1, 0)), (c, r % c))
                 if both is not None:
                     found[v] = both
     return found

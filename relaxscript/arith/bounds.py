@@ -7,8 +7,8 @@ from relaxscript.ir.prim import PrimExpr
 from .arguments import scalar
 from .canonical import CanonicalContext
 from .facts import Facts, Interval
-from .interval import lower_bound, upper_bound
-from .polynomial import GiveUp
+from .interval import lower_bound
+from .polynomial import GiveUp, Poly, difference, scale
 
 __all__ = ["bounds"]
 
@@ -26,4 +26,17 @@ def bounds(e: PrimExpr | int, facts: Facts | None = None) -> Interval:
         return None, None
     if e.dtype.is_float:
         return None, None
-    return lower_bound(context.atoms, p), upper_bound(context.atoms, p)
+    return _least(context, p), _negative(_least(context, scale(p, -1)))
+
+
+def _least(context: CanonicalContext, p: Poly) -> int | None:
+    """The greatest bound below `p`: its own, or what `p` exceeds something known to be >= 0 by."""
+    found = [lower_bound(context.atoms, p)]
+    for known in context.inequalities:
+        if any(m in p for m in known if m):
+            found.append(lower_bound(context.atoms, difference(p, known), 1))
+    return max((low for low in found if low is not None), default=None)
+
+
+def _negative(low: int | None) -> int | None:
+    return None if low is None else -low

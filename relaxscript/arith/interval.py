@@ -2,13 +2,13 @@
 
 `interval` adds up what is known of each atom. `lower_bound` and `upper_bound` also eliminate: a
 division `q = p // d` is replaced by `(p - r) / d` with the bounds of the remainder `r`. A maximum
-or minimum is replaced by its operands. A maximum or minimum is replaced by its operands. A maximum
-or minimum is replaced by its operands. A maximum or minimum is replaced by its operands. So what
-cancels is seen to cancel. Both are sound, none is complete.
+or minimum is replaced by its operands. So what cancels is seen to cancel. Both are sound, none is
+complete.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice
 
@@ -84,9 +84,20 @@ def product_bounds(a: Bound, b: Bound, c: Bound, d: Bound) -> tuple[Bound, Bound
     if None not in (a, b, c, d):
         corners = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
         return min(corners), max(corners)
-    if a is not None and c is not None and a >= 0 and c >= 0:
-        return a * c, None if b is None or d is None else b * d
-    return None, None
+    xs = (-math.inf if a is None else a, math.inf if b is None else b)
+    ys = (-math.inf if c is None else c, math.inf if d is None else d)
+    ends = [_times(x, y) for x in xs for y in ys]
+    low, high = min(ends), max(ends)
+    return None if low == -math.inf else int(low), None if high == math.inf else int(high)
+
+
+def _times(x: float, y: float) -> float:
+    """The product of two ends; of nothing, however often, it is nothing."""
+    if not x or not y:
+        return 0
+    if math.isinf(x) or math.isinf(y):
+        return math.inf if (x > 0) == (y > 0) else -math.inf
+    return x * y
 
 
 def lower_bound(atoms: Sequence[Atom], p: Poly, depth: int = 2) -> Bound:

@@ -11,6 +11,7 @@ import contextlib
 import math
 import struct
 from collections.abc import Callable
+from math import gcd
 from typing import TYPE_CHECKING
 
 from relaxscript.ir import prim
@@ -93,6 +94,9 @@ def _small_division(context: CanonicalContext, rest: Poly, c: int, e: PrimExpr) 
     known = context.by_key.get(("floordiv", None, (key_of(rest), key_of({CONSTANT: c}))))
     if known is not None:
         return {(known,): 1}
+    found = _without_low_digits(context, rest, c, e)
+    if found is not None:
+        return found
     low, high = _division_bounds(context, rest, c)
     if low is not None and low == high:
         return {CONSTANT: low} if low else {}
@@ -103,6 +107,21 @@ def _small_division(context: CanonicalContext, rest: Poly, c: int, e: PrimExpr) 
         if found is not None:
             return found
     return context.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
+
+
+def _without_low_digits(
+    context: CanonicalContext, rest: Poly, c: int, e: PrimExpr
+) -> Poly | None:
+    """`(32 * x + y) // 64` as `x // 2` where `y` is from 0 to 31; None where there is no such."""
+    terms = {m: k for m, k in rest.items() if m}
+    for g in sorted({gcd(k, c) for k in terms.values()} - {1}, reverse=True):
+        high = {m: k // g for m, k in terms.items() if k % g == 0}
+        low: Poly = {m: k for m, k in terms.items() if k % g}
+        accumulate(low, {CONSTANT: rest.get(CONSTANT, 0) % g})
+        accumulate(high, {CONSTANT: rest.get(CONSTANT, 0) // g})
+        if len(low) < len(rest) and _is_remainder(context, low, {CONSTANT: g}):
+            return floor_division(context, high, {CONSTANT: c // g}, e)
+    return None
 
 
 def _division_of_atom(
