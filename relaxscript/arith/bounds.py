@@ -31,10 +31,9 @@ def bounds(e: PrimExpr | int, facts: Facts | None = None) -> Interval:
 
 def _least(context: CanonicalContext, p: Poly) -> int | None:
     """The greatest bound below `p`: its own, or what `p` exceeds something known to be >= 0 by."""
-    found = [lower_bound(context.atoms, p)]
-    for known in context.inequalities:
-        if any(m in p for m in known if m):
-            found.append(lower_bound(context.atoms, difference(p, known), 1))
+    touching = (known for known in context.inequalities if any(m in p for m in known if m))
+    gaps = (lower_bound(context.atoms, difference(p, known), 1) for known in touching)
+    found = [lower_bound(context.atoms, p), *gaps]
     return max((low for low in found if low is not None), default=None)
 
 

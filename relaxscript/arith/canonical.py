@@ -12,10 +12,12 @@ writes polynomials as expressions again. Expressions may be nested arbitrarily d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+from relaxscript.dtypes import nearest
 from relaxscript.ir import prim, walk
 from relaxscript.ir.intrinsic import lookup
 from relaxscript.ir.prim import PrimExpr
@@ -26,7 +28,7 @@ from .atom import INT32, INT64, Atom, is_index
 from .evaluate import MEANING, EvaluationError, evaluate
 from .facts import Facts
 from .interval import lower_bound, upper_bound
-from .opaque import limits_of, opaque_ends
+from .opaque import limits_of, opaque_ends, range_of
 from .operands import operands_of
 from .polynomial import (
     CONSTANT,
@@ -36,6 +38,7 @@ from .polynomial import (
     TooLarge,
     accumulate,
     add,
+    constant_of,
     key_of,
     multiply,
 )
@@ -46,6 +49,11 @@ MAX_DEPTH = 40
 MAX_STEPS = 2000
 # Bits of the integers up to which a floating-point type has all.
 INTEGERS_IN_FLOATS = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
+
+
+DIVISIONS = (prim.Div, prim.Mod, prim.FloorDiv, prim.FloorMod)
+# The comparisons that hold of a number and itself.
+REFLEXIVE = (prim.EQ, prim.LE, prim.GE)
 
 
 class _ExpressionTooDeep(Exception):
@@ -305,6 +313,10 @@ class CanonicalContext:
         return self._opaque(e)
 
     def _cast(self, e: PrimExpr, value: PrimExpr) -> Poly:
+        if isinstance(value, prim.Immediate) and not is_index(value.dtype):
+            literal = self._cast_literal(e, value)
+            if literal is not None:
+                return literal
         if isinstance(value, prim.Cast) and value.dtype in INTEGERS_IN_FLOATS:
             inner = value.value
             if is_index(inner.dtype) and self._is_exact(inner, value.dtype):
@@ -334,7 +346,37 @@ class CanonicalContext:
                 return predicates.logic(self, self.sub(a), self.sub(b), e)
             case prim.Not(a):
                 return predicates.negation(self.sub(a))
-        return self._literal(e) or self._opaque(e)
+        number = self._number(e)
+        return self._literal(e) or self._opaque(e) if number is None else number
+
+    def _number(self, e: PrimExpr) -> Poly | None:
+        """What is one number whatever the variables are; None for anything else."""
+        match e:
+            case prim.Cast(value=value):
+                return self._cast_literal(e, value)
+            case prim.Sub(a, b) | prim.Comparison(a, b) if _is_defined_integer(a, b):
+                if key_of(self.sub(a)) == key_of(self.sub(b)):
+                    return {CONSTANT: 1} if isinstance(e, REFLEXIVE) else {}
+        return None
+
+    def _cast_literal(self, e: PrimExpr, value: PrimExpr) -> Poly | None:
+        """A cast of what is known to be one number; None for any other, and where it wraps."""
+        number: float | None = None
+        if isinstance(value, prim.FloatImm):
+            number = evaluate(value)
+        elif value.dtype.is_integer or value.dtype.is_bool:
+            number = constant_of(self.sub(value))
+        if number is None or not math.isfinite(number):
+            return None
+        if e.dtype.is_float:
+            return self._opaque(prim.FloatImm.make(e.dtype, nearest(number, e.dtype)))
+        if e.dtype.is_bool:
+            return {CONSTANT: 1} if number else {}
+        low, high = range_of(e.dtype)
+        whole = math.trunc(number)
+        if low is None or high is None or not low <= whole <= high:
+            return None
+        return {CONSTANT: whole} if whole else {}
 
     def _literal(self, e: PrimExpr) -> Poly | None:
         """An operation on two literals whose result is exact and fits the dtype."""
@@ -393,6 +435,14 @@ def _detail(e: PrimExpr) -> Any:
         case prim.Shuffle(vectors=vectors):
             return len(vectors)
     return None
+
+
+def _is_defined_integer(a: PrimExpr, b: PrimExpr) -> bool:
+    """True for integers that have values whatever the variables are, without divisions."""
+    return all(
+        e.dtype.is_integer and not any(isinstance(part, DIVISIONS) for part in walk.post_order(e))
+        for e in (a, b)
+    )
 
 
 def _is_multiple(e: PrimExpr) -> bool:

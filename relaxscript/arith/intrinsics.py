@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from relaxscript.ir import prim
 
 from . import minmax_select, rules
-from .interval import interval, is_nonnegative, lower_bound, upper_bound
+from .interval import interval, is_nonnegative, lower_bound, product_bounds, upper_bound
 from .polynomial import CONSTANT, Poly, constant_of, difference, multiply, scale
 from .quotient_bounds import bits_ends, shifted_right_ends
 
@@ -26,7 +26,9 @@ def call(context: CanonicalContext, e: prim.Call) -> Poly | None:
     match e:
         case prim.Call(op="tir.shift_left", args=(a, places)):
             factor = _power_of_two(context, places, e)
-            return None if factor is None else multiply(context.sub(a), {CONSTANT: factor})
+            if factor is None:
+                return _shift_left(context, context.sub(a), context.sub(places), e)
+            return multiply(context.sub(a), {CONSTANT: factor})
         case prim.Call(op="tir.shift_right", args=(a, places)):
             return _shift_right(context, context.sub(a), context.sub(places), e)
         case prim.Call(op="tir.bitwise_not", args=(a,)):
@@ -35,6 +37,8 @@ def call(context: CanonicalContext, e: prim.Call) -> Poly | None:
             return _bits_of_both(context, context.sub(a), context.sub(b), e)
         case prim.Call(op="tir.bitwise_or" | "tir.bitwise_xor", args=(a, b)):
             return _bits(context, e, context.sub(a), context.sub(b))
+        case prim.Call(op="tir.clz"):
+            return _leading_zeros(context, e)
         case prim.Call(op="tir.abs", args=(a,)):
             return _absolute(context, context.sub(a), e)
         case prim.Call(op="tir.if_then_else", args=(condition, a, b)):
@@ -51,6 +55,23 @@ def _power_of_two(context: CanonicalContext, places: prim.PrimExpr, e: prim.Call
     """
     known = constant_of(context.sub(places))
     return 1 << known if known is not None and 0 <= known < e.dtype.bits else None
+
+
+def _shift_left(context: CanonicalContext, p: Poly, places: Poly, e: prim.Call) -> Poly | None:
+    low, high = interval(context.atoms, places)
+    if low is None or high is None or low < 0 or high >= e.dtype.bits:
+        return None
+    ends = product_bounds(*interval(context.atoms, p), 1 << low, 1 << high)
+    return context.atom("bits", (p, places), e, lambda: ends, detail=e.op)
+
+
+def _leading_zeros(context: CanonicalContext, e: prim.Call) -> Poly:
+    """How many bits of a number are zero before the first that is not."""
+    p, bits = context.sub(e.args[0]), e.args[0].dtype.bits
+    known = constant_of(p)
+    if known is not None and 0 <= known < 1 << bits:
+        return {CONSTANT: bits - known.bit_length()} if known.bit_length() < bits else {}
+    return context.atom("opaque", (p,), e, lambda: (0, bits), detail=(e.op, bits))
 
 
 def _shift_right(context: CanonicalContext, p: Poly, places: Poly, e: prim.Call) -> Poly | None:

@@ -32,6 +32,7 @@ __all__ = ["cast", "extremum", "select"]
 
 MAX_OPERANDS = 6
 MAX_COMPARED = 12
+MAX_ELIMINATED = 4
 _INT32_LIMIT = 1 << 31
 
 
@@ -49,7 +50,12 @@ def extremum(context: CanonicalContext, kind: str, x: Poly, y: Poly, e: PrimExpr
         kept.append(p)
     if len(kept) == 1:
         return dict(kept[0])
+    common, kept = _without_common_terms(kept)
     g, kept = _without_content(kept)
+    if all(c < 0 if m else len(p) == 1 for p in kept for m, c in p.items()):
+        # `min(-x, -y)` is `-max(x, y)`, and `min(-x, 2)` is `-max(x, -2)`.
+        opposite = "min" if kind == "max" else "max"
+        g, kind, kept = -g, opposite, [scale(p, -1) for p in kept]
 
     def bounds() -> tuple[int | None, int | None]:
         lows, highs = zip(*(interval(context.atoms, p) for p in kept))
@@ -61,7 +67,15 @@ def extremum(context: CanonicalContext, kind: str, x: Poly, y: Poly, e: PrimExpr
         most = None if mean[1] is None else mean[1] // 2
         return _extreme(min, lows), _extreme(min, (*highs, most), some=True)
 
-    return scale(context.atom(kind, tuple(kept), e, bounds, unordered=True), g)
+    found = context.atom(kind, tuple(kept), e, bounds, unordered=True)
+    return total(scale(found, g), common)
+
+
+def _without_common_terms(values: Sequence[Poly]) -> tuple[Poly, list[Poly]]:
+    """The terms that all values have, and the rest: `max(x + z, y + z)` is `max(x, y) + z`."""
+    first, *others = values
+    common = {m: c for m, c in first.items() if all(p.get(m) == c for p in others)}
+    return common, [difference(p, common) for p in values] if common else list(values)
 
 
 def _without_content(values: Sequence[Poly]) -> tuple[int, list[Poly]]:
@@ -84,7 +98,9 @@ def _never_greater(context: CanonicalContext, p: Poly, other: Poly, sign: int) -
     if len(difference_of) > MAX_COMPARED:
         gap = interval(context.atoms, difference_of)[0]
         return gap is not None and gap >= 0
-    return is_nonnegative(context.atoms, context.inequalities, difference_of, 1)
+    kinds = [context.atoms[n].kind for m in difference_of for n in m]
+    depth = 2 if 1 < kinds.count("floordiv") + kinds.count("div") < MAX_ELIMINATED else 1
+    return is_nonnegative(context.atoms, context.inequalities, difference_of, depth)
 
 
 def _extreme(

@@ -17,19 +17,19 @@ from .interval import lower_bound, upper_bound
 from .polynomial import Poly
 from .quotient_bounds import Ends, quotient_ends, remainder_ends
 
-__all__ = ["fits", "limits_of", "opaque_ends"]
+__all__ = ["fits", "limits_of", "opaque_ends", "range_of"]
 
 
 def limits_of(dtype: DataType) -> Ends:
     """The values of a dtype; nothing is assumed of what is read as a mathematical integer."""
-    return (None, None) if is_index(dtype.element) else _representable(dtype)
+    return (None, None) if is_index(dtype.element) else range_of(dtype)
 
 
 def opaque_ends(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> Ends:
     """Bounds of an operation whose operands are `args`."""
     limits = limits_of(e.dtype)
     if isinstance(e, prim.Cast):
-        limits = _representable(e.dtype)
+        limits = range_of(e.dtype)
     if limits == (None, None) and not e.dtype.is_integer:
         return limits
     found = _exact_ends(atoms, e, args)
@@ -40,11 +40,12 @@ def opaque_ends(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> End
 
 def fits(atoms: Sequence[Atom], e: PrimExpr, args: Sequence[Poly]) -> bool:
     """True if an operation surely does not wrap."""
-    limits = _representable(e.dtype) if isinstance(e, prim.Cast) else limits_of(e.dtype)
+    limits = range_of(e.dtype) if isinstance(e, prim.Cast) else limits_of(e.dtype)
     return _within(_exact_ends(atoms, e, args), limits)
 
 
-def _representable(dtype: DataType) -> Ends:
+def range_of(dtype: DataType) -> Ends:
+    """The least and the greatest integer of a dtype; None for what is no integer."""
     if dtype.is_bool:
         return 0, 1
     if dtype.kind == "uint":
@@ -62,7 +63,7 @@ def _within(ends: Ends, limits: Ends) -> bool:
 
 def _wrap(ends: Ends, dtype: DataType) -> Ends:
     """The ends of what a cast makes of an integer, where all of it wraps equally often."""
-    (low, high), (least, _) = ends, _representable(dtype)
+    (low, high), (least, _) = ends, range_of(dtype)
     if low is None or high is None or least is None:
         return None, None
     turns = (low - least) >> dtype.bits

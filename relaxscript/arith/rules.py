@@ -109,19 +109,25 @@ def _small_division(context: CanonicalContext, rest: Poly, c: int, e: PrimExpr) 
     return context.atom("floordiv", (rest, {CONSTANT: c}), e, lambda: (low, high))
 
 
-def _without_low_digits(
-    context: CanonicalContext, rest: Poly, c: int, e: PrimExpr
-) -> Poly | None:
+def _without_low_digits(context: CanonicalContext, rest: Poly, c: int, e: PrimExpr) -> Poly | None:
     """`(32 * x + y) // 64` as `x // 2` where `y` is from 0 to 31; None where there is no such."""
     terms = {m: k for m, k in rest.items() if m}
     for g in sorted({gcd(k, c) for k in terms.values()} - {1}, reverse=True):
-        high = {m: k // g for m, k in terms.items() if k % g == 0}
-        low: Poly = {m: k for m, k in terms.items() if k % g}
+        low = {m: k for m, k in terms.items() if k % g}
+        # `y % 32` is `y - y // 32 * 32`: such a quotient belongs to what is left of `y`.
+        low |= {m: k for m, k in terms.items() if _is_quotient_of(context, m, low)}
         accumulate(low, {CONSTANT: rest.get(CONSTANT, 0) % g})
-        accumulate(high, {CONSTANT: rest.get(CONSTANT, 0) // g})
-        if len(low) < len(rest) and _is_remainder(context, low, {CONSTANT: g}):
-            return floor_division(context, high, {CONSTANT: c // g}, e)
+        high = difference(rest, low)
+        if any(high) and _is_remainder(context, low, {CONSTANT: g}):
+            divided = {m: k // g for m, k in high.items()}
+            return floor_division(context, divided, {CONSTANT: c // g}, e)
     return None
+
+
+def _is_quotient_of(context: CanonicalContext, m: Monomial, p: Poly) -> bool:
+    """True if `m` is a quotient of something that has a term of `p`."""
+    atom = context.atoms[m[0]]
+    return len(m) == 1 and atom.kind == "floordiv" and any(n in p for n in atom.args[0] if n)
 
 
 def _division_of_atom(

@@ -16,6 +16,7 @@ from .format import format_expr
 from .literals import value_of_literals
 from .polynomial import GiveUp, Poly
 from .to_expr import ExprBuilder, same_expression
+from .vectors import combine_vectors
 
 __all__ = ["simplify"]
 
@@ -42,6 +43,10 @@ def simplify(e: PrimExpr | int, facts: Facts | None = None) -> PrimExpr:
     if value is not None and -(1 << 63) <= value < 1 << 63:
         literal = prim.IntImm.make(INT64, value)
         return literal if e.span is None else literal.replace(span=e.span)
+    whole = e if e.dtype.lanes == 1 else combine_vectors(e, facts)
+    if whole is not e:
+        simpler = simplify(whole, facts)
+        return simpler if e.span is None else simpler.replace(span=e.span)
     try:
         result, again = _rewrite(e, facts)
         if again and result is not e:

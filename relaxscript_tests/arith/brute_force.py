@@ -186,6 +186,9 @@ def values(e: PrimExpr, given: Assignments) -> Values:
             size = len(next(iter(given.values())))
             kind = np.bool_ if e.dtype.is_bool else np.int64
             return np.full(size, value, kind), np.ones(size, np.bool_)
+        case prim.FloatImm(value=number):
+            size = len(next(iter(given.values())))
+            return np.full(size, number, e.dtype.numpy), np.ones(size, np.bool_)
         case prim.Not(a):
             x, known = values(a, given)
             return ~x, known

@@ -230,3 +230,25 @@ def test_casts_vectors_remainders_and_masks_keep_what_is_known_of_multiples(
     e: prim.PrimExpr, expected: tuple[int, int]
 ) -> None:
     assert tuple(Analyzer().modular_set(e)) == expected
+
+
+def test_bounds_follow_from_constraints_on_what_is_asked_for() -> None:
+    analyzer = Analyzer()
+    analyzer.update(N, ConstIntBound(0, 128))
+    with analyzer.constraint_scope(prim.And(N % 58 >= 1, N % 58 < 57)):
+        assert analyzer.const_int_bound(N % 58 - 1) == ConstIntBound(0, 55)
+
+
+def test_a_remainder_of_either_kind_says_a_congruence() -> None:
+    analyzer = Analyzer()
+    with analyzer.constraint_scope(prim.EQ(prim.Mod(N, integer(4)), integer(2))):
+        assert analyzer.modular_set(N + 1) == ModularSet(4, 3)
+        with analyzer.constraint_scope(prim.EQ(prim.Mod(N, integer(3)), integer(-1))):
+            assert analyzer.modular_set(N) == ModularSet(12, 2)
+
+
+def test_a_product_has_the_bounds_of_its_signs() -> None:
+    analyzer = Analyzer()
+    with analyzer.constraint_scope(prim.And(N >= 0, M <= 0)):
+        assert analyzer.can_prove(N * M <= 0)
+        assert analyzer.can_prove((N + 1) * (M - 1) < 0)

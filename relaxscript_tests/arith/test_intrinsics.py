@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relaxscript.arith import Facts, format_expr, simplify
+from relaxscript.arith import Facts, bounds, format_expr, simplify
 from relaxscript.ir import prim
 from relaxscript.ir.prim import PrimExpr, Var
 from relaxscript_tests.arith.scalars import K, M, N, integer, shift
@@ -86,3 +86,20 @@ def test_a_choice_keeps_a_division_from_being_by_zero() -> None:
     assert simplify(guarded) is guarded
     compared = choice(N // M < 4, N // M, integer(4))
     assert simplify(compared) is compared
+
+
+def leading_zeros(e: PrimExpr) -> PrimExpr:
+    return prim.Call("int32", "tir.clz", (e,))
+
+
+def test_leading_zeros_of_a_number_are_counted() -> None:
+    thirty_two = [prim.IntImm("int32", value) for value in (0, 1, 128)]
+    found = [format_expr(simplify(leading_zeros(e))) for e in (*thirty_two, integer(1))]
+    assert found == ["32", "31", "24", "63"]
+    assert bounds(leading_zeros(N)) == (0, 64)
+
+
+def test_a_shift_by_a_few_places_has_bounds() -> None:
+    facts = Facts({N: (-1, 11), M: (2, 3)})
+    assert bounds(shift("left", N, M), facts) == (-8, 88)
+    assert bounds(shift("left", N, M), Facts({N: (-1, 11)})) == (None, None)

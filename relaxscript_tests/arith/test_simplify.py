@@ -15,7 +15,7 @@ from relaxscript_tests import examples
 from relaxscript_tests.arith import brute_force
 from relaxscript_tests.arith.scalars import K, M, N, integer
 
-X, B = Var("x", "float32"), Var("b", "bool")
+X, B, U = Var("x", "float32"), Var("b", "bool"), Var("u", "uint8")
 
 
 @pytest.mark.parametrize(
@@ -238,3 +238,30 @@ def test_what_is_divided_by_zero_stays_beside_other_quotients() -> None:
 def test_multiples_of_extrema_are_chosen_from_as_extrema_are() -> None:
     e = prim.Min(K * 8, prim.Min(M, 5) * 8)
     assert format_expr(simplify(e)) == "min(min(k, m), 5) * 8"
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (prim.Cast("float32", integer(3)), "3.0"),
+        (prim.Cast("int32", prim.FloatImm("float32", 2.5)), "2"),
+        (prim.Cast("bool", integer(0)), "False"),
+        (prim.Cast("int8", N - N + 7), "7"),
+        (U - U, "0"),
+        (prim.EQ(U, U), "True"),
+        (prim.LT(U, U), "False"),
+        (prim.Min(N + K, M + K) - K, "min(n, m)"),
+        (prim.Min(N, M) - prim.Min(N + 10, M + 10), "-10"),
+        (prim.Min(0 - N, 0 - M) + prim.Max(N, M), "0"),
+        (prim.Min(N % 2, M % 2 + 10), "n % 2"),
+        ((N * 32 + M % 32) // 64, "n // 2"),
+        ((N * 16 + M % 2 * 8 + K % 8) % 64 // 8, "n % 4 * 2 + m % 2"),
+    ],
+)
+def test_what_is_known_without_the_variables_is_written(e: PrimExpr, expected: str) -> None:
+    assert format_expr(simplify(e, Facts(nonnegative=False))) == expected
+
+
+def test_a_cast_that_would_wrap_and_a_number_that_may_be_none_are_left() -> None:
+    for e in (prim.Cast("int8", integer(300)), X - X, prim.EQ(X, X), U // U - U // U):
+        assert simplify(e) is e

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from relaxscript.analysis.prim_funcs import expr_deep_equal
-from relaxscript.arith import YES, Facts, prove_equal
+from relaxscript.arith import (
+    YES,
+    Facts,
+    IterMapLevel,
+    detect_iter_map,
+    inverse_affine_iter_map,
+    prove_equal,
+    simplify,
+)
 from relaxscript.ir import prim
 from relaxscript.ir.node import Node
 from relaxscript.ir.prim import BufferLoad, IntImm, PrimExpr, Var
@@ -125,7 +133,10 @@ def _without_buffer(
 
 
 def reverse_compute_inline(tree: FunctionTree, block: Block) -> Change:
-    """The program without an elementwise block, which its producer computes at once."""
+    """The program without an elementwise block, which its producer computes at once.
+
+    It may read the elements in another shape.
+    """
     what = "inlined into its producer"
     store = plain_store(block, what)
     found = producers(tree, block)
@@ -141,18 +152,20 @@ def reverse_compute_inline(tree: FunctionTree, block: Block) -> Change:
     accesses, before = ScopeAccesses(tree, block), ScopeAccesses(tree, producer)
     intermediate(before, buffer, what)
     indices = _read_indices(block, store, buffer, what)
-    own_axes(block, indices, buffer, what)
     own_axes(producer, given.indices, buffer, what)
     check_covers(accesses, what)
     check_covers(before, what)
-    _check_domains(tree, block, indices, producer, given, buffer)
+    values = _affine_values(tree, block, indices, producer, given)
+    if values is None:
+        own_axes(block, indices, buffer, what)
+        _check_domains(tree, block, indices, producer, given, buffer)
+        values = _axis_values(block, indices, given.indices)
     for other in before.touching(buffer):
         if other.block is not block:
             raise refuse(
                 f"`{buffer.name}` is read by other blocks too, so `{block.name_hint}` cannot be "
                 f"{what}", [(other.statement, f"reads `{buffer.name}`"), (block, "the block")],
             )  # fmt: skip
-    values = _axis_values(block, indices, given.indices)
 
     def step(node: Node) -> Node | None:
         return given.value if isinstance(node, BufferLoad) and node.buffer is buffer else None
@@ -170,6 +183,39 @@ def reverse_compute_inline(tree: FunctionTree, block: Block) -> Change:
     joined = ScopeAccesses(FunctionTree(change.func), made)
     _check_joined(accesses, before, joined, buffer)
     return change
+
+
+def _affine_values(
+    tree: FunctionTree, block: Block, indices: Sequence[PrimExpr], producer: Block,
+    given: BufferStore,
+) -> dict[Node, Node] | None:  # fmt: skip
+    """The values of the axes of a block that reads a buffer in another shape.
+
+    Of `B[i * 4 + j]`, which is written as `B[k]`, they are `k // 4` and `k % 4`. None where the
+    indices are axes, or do not go through the elements that are written, each once.
+    """
+    if all(isinstance(index, (Var, IntImm)) for index in indices):
+        return None
+    domains = {axis.var: axis.dom for axis in block.iter_vars if axis.dom is not None}
+    found = detect_iter_map(list(indices), domains, check_level=IterMapLevel.Bijective).indices
+    theirs = {axis.var: axis.dom for axis in producer.iter_vars}
+    facts = tree.facts_at(tree.realize_of(block))
+    for total, index in zip(found, given.indices):
+        domain = theirs.get(index) if isinstance(index, Var) else None
+        one = prim.like(1, index)
+        extent = total.args[0].extent if total.args else one
+        is_whole = not total.args or prove_equal(total.args[0].scale, one, facts) is YES
+        domain = Range(index, one) if domain is None else domain
+        if len(total.args) > 1 or not is_whole:
+            return None
+        if not same_range(Range(*prim.match_dtypes(total.base, extent)), domain, facts):
+            return None
+    if not found:
+        return None
+    values: dict[Node, Node] = {axis: domain.min for axis, domain in domains.items()}
+    for axis, value in inverse_affine_iter_map(found, given.indices).items():
+        values[axis] = prim.cast(simplify(value, facts), axis.dtype)
+    return values
 
 
 def _check_joined(

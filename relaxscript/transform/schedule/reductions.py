@@ -182,5 +182,7 @@ def _init_nest(
     for one in reversed(loops):
         again: Var = variables[one.loop_var]
         low, extent = substitute(one.min, variables), substitute(one.extent, variables)
-        nest = For(again, low, extent, "serial", nest).replace(span=one.span)
+        # What is summed up as a vector begins as one.
+        kind = one.kind if one.kind == "vectorized" else "serial"
+        nest = For(again, low, extent, kind, nest).replace(span=one.span)
     return nest, begun

@@ -290,3 +290,43 @@ def test_a_consumer_that_would_go_past_a_dependence_is_not_inlined():
 
     sch = Schedule(shared)
     refused(sch, lambda: sch.reverse_compute_inline("B"), "its producer uses `Y` too")
+
+
+def test_a_consumer_that_reads_another_shape_is_computed_by_its_producer():
+    @T.prim_func
+    def reshaped(X: T.Buffer((6, 8), "float32"), W: T.Buffer((3, 2, 1), "float32"),
+                 Y: T.Buffer((1, 3, 2, 8), "float32")):  # fmt: skip
+        A = T.alloc_buffer((6, 8))
+        for i, j in T.grid(6, 8):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = X[vi, vj] * T.float32(2)
+        for o, i, j, k in T.grid(1, 3, 2, 8):
+            with T.block("B"):
+                vo, vi, vj, vk = T.axis.remap("SSSS", [o, i, j, k])
+                Y[vo, vi, vj, vk] = A[vi * 2 + vj, vk] + W[vi, vj, vo]
+
+    sch = Schedule(reshaped)
+    sch.reverse_compute_inline("B")
+    text = body_of(check(reshaped, sch))
+    assert "Y[0, vi // 2, vi % 2, vj] = X[vi, vj] * 2.0 + W[vi // 2, vi % 2, 0]" in text
+
+
+def test_a_consumer_that_reads_a_part_in_another_shape_is_not_inlined():
+    @T.prim_func
+    def part(X: T.Buffer((16,), "float32"), Y: T.Buffer((3, 4), "float32")):
+        A = T.alloc_buffer((16,))
+        for i in range(16):
+            with T.block("A"):
+                vi = T.axis.spatial(16, i)
+                A[vi] = X[vi]
+        for i, j in T.grid(3, 4):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = A[vi * 4 + vj]
+
+    sch = Schedule(part)
+    refused(
+        sch, lambda: sch.reverse_compute_inline("B"),
+        "the indices of `A` in the block `B` are not its axes, each once",
+    )  # fmt: skip

@@ -34,6 +34,16 @@ def test_the_loops_of_the_elements_are_made_again():
     assert "T.where(i_0 * 5 + i_1_init < 12)" in text
 
 
+def test_elements_that_are_vectors_begin_as_vectors():
+    sch = Schedule(matmul)
+    block = sch.get_block("C")
+    _, j, k = sch.get_loops(block)
+    sch.reorder(k, j)
+    sch.vectorize(j)
+    sch.decompose_reduction(block, k)
+    assert "for j_init in T.vectorized(16):" in body_of(check(matmul, sch))
+
+
 def test_the_matmul_of_every_course():
     sch = Schedule(matmul)
     block = sch.get_block("C")
