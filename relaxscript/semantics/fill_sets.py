@@ -48,12 +48,11 @@ def _pointers_in_doubt(func: tir.PrimFunc) -> set[prim.Var]:
     """
     loaded, stored = set[prim.Var](), set[prim.Var]()
     for part in all_parts(func):
-        kind = part.__class__
-        if kind is prim.BufferLoad:
+        if part.__class__ is prim.BufferLoad:
             loaded.add(part.buffer.data)
-        elif kind is tir.BufferStore:
+        elif part.__class__ is tir.BufferStore:
             stored.add(part.buffer.data)
-        elif kind is prim.Call:
+        elif part.__class__ is prim.Call:
             passed = [arg for arg in part.args if isinstance(arg, prim.Var)]
             loaded.update(passed)
             stored.update(passed)
