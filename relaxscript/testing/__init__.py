@@ -13,6 +13,7 @@ from __future__ import annotations
 from .ast_printer import ASTPrinter, dump_ast
 from .bisect import bisect
 from .compare import assert_allclose
+from .numerical_gradients import check_numerical_grads
 from .reduce import reduce
 from .rejected import check_rejected, diagnostics_of, rejected
 
@@ -20,6 +21,7 @@ __all__ = [
     "ASTPrinter",
     "assert_allclose",
     "bisect",
+    "check_numerical_grads",
     "check_rejected",
     "diagnostics_of",
     "dump_ast",
