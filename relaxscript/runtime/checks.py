@@ -136,7 +136,8 @@ class FuncCheck:
     have values then (`loads`): it gives the reason why it does not fit, None where it may. `text`
     says what is wanted. `binds` are the variables that take their values from a closure. `sizes`
     says what these are by its information, None for what that does not say. `made_of` is what the
-    compiler made the functions of.
+    compiler made the functions of; the type comes first. `result` is the check of what a function
+    of Python gives that stands for such a closure; None where none can.
     """
 
     packed: bool | None = None
@@ -146,6 +147,7 @@ class FuncCheck:
     binds: tuple[DimBind, ...] = ()
     sizes: Callable[[object], Sequence[int | None]] | None = None
     made_of: Any = field(default=None, compare=False, repr=False)
+    result: Check | None = field(default=None, compare=False, repr=False)
 
 
 Check = AnyCheck | TensorCheck | ShapeCheck | PrimCheck | TupleCheck | FuncCheck

@@ -19,7 +19,7 @@ from relaxscript.errors import InternalError, VMError, meant_notes
 
 from .checks import AnyCheck, Check, FuncCheck, PrimCheck, ShapeCheck, TensorCheck, TupleCheck
 from .packed_func import PackedFunc
-from .run_check import argument_count_error, argument_path
+from .run_check import argument_count_error, argument_path, match as match_value
 from .stack_guard import lacks_stack
 from .values import (
     Closure,
@@ -48,9 +48,9 @@ def coerce(value: Any, check: Check) -> Any:
 
     Tensors of other libraries become arrays. Where these are wanted, a list or tuple of integers
     becomes a shape and a list a tuple. A numpy scalar becomes a scalar, a Python function a packed
-    function. Arrays in foreign byte order become read-only copies: what was written into them would
-    be lost. What stands for nothing is itself, and matching then says what is wrong with it. Raises
-    `VMError` for a tensor that cannot be taken.
+    function or a closure. Arrays in foreign byte order become read-only copies: what was written
+    into them would be lost. What stands for nothing is itself, and matching then says what is wrong
+    with it. Raises `VMError` for a tensor that cannot be taken.
     """
     value = closure_behind(value)
     match check:
@@ -64,15 +64,36 @@ def coerce(value: Any, check: Check) -> Any:
             return tuple(coerce(item, field) for item, field in zip(value, fields, strict=True))
         case PrimCheck(dtype=dtype) if isinstance(value, np.generic) and value.dtype.name == dtype:
             return make_prim(value.item(), dtype)
-        case FuncCheck(packed=packed) if packed is not False and callable(value):
-            if isinstance(value, (PackedFunc, Closure, type)):
-                return value
-            return PackedFunc(getattr(value, "__name__", type(value).__name__), value)
+        case FuncCheck() if callable(value):
+            return _take_function(value, check)
         case AnyCheck() if type(value) is tuple:
             return to_runtime_value(value)
         case AnyCheck() if _is_foreign_tensor(value, ("__dlpack__",)):
             return _take_tensor(value)
     return value
+
+
+def _take_function(value: Callable[..., Any], check: FuncCheck) -> Any:
+    """The function value that a function of Python stands for, itself where it stands for none.
+
+    A closure of the type that is wanted is made of it where what it gives can be checked. A
+    PackedFunc stays one: it says nothing of its type.
+    """
+    if isinstance(value, (PackedFunc, Closure, type)):
+        return value
+    name = getattr(value, "__name__", type(value).__name__)
+    wanted = check.result
+    if check.packed is not False:
+        return PackedFunc(name, value)
+    if wanted is None:
+        return value
+
+    def call(*args: Any) -> Any:
+        result = coerce_result(call_packed(name, value, args), wanted)
+        match_value(result, wanted, [], f"the result of `{name}`")
+        return result
+
+    return Closure(name, call, check.made_of[0])
 
 
 def _take_tensor(value: Any) -> Any:

@@ -28,7 +28,7 @@ from relaxscript.ir.struct_info import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from relaxscript.ir.walk import free_vars
+from relaxscript.ir.walk import free_vars, walk
 from relaxscript.runtime import (
     AnyCheck,
     Check,
@@ -260,7 +260,8 @@ def device_of(vdevice: VDevice | None) -> Device | None:
 def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> FuncCheck:
     """A closure must carry StructInfo that may be a subtype; nothing is asked of a PackedFunc.
 
-    `slots` says where the shape variables that `wanted` takes from outside have their values.
+    `slots` says where the shape variables that `wanted` takes from outside have their values. What
+    a function of Python gives in the place of a closure is checked, where the type has no variable.
     """
     if wanted.params is None:
         return FuncCheck(packed=True, text="a packed function")
@@ -273,7 +274,16 @@ def function_check(wanted: FuncStructInfo, slots: Mapping[prim.Var, int]) -> Fun
 
     loads = tuple(DimLoad(slot, v.name) for v, slot in slots.items())
     text = f"a function of type `{wanted!r}`"
-    return FuncCheck(False, refusal, text, loads, made_of=(wanted, dict(slots), ()))
+    made_of = wanted, dict(slots), ()
+    return FuncCheck(False, refusal, text, loads, made_of=made_of, result=_result_check(wanted))
+
+
+def _result_check(wanted: FuncStructInfo) -> Check | None:
+    """The check of what a function gives whose type has no variable; None for other types."""
+    if any(isinstance(node, (prim.Var, Var)) for node in walk(wanted)):
+        return None
+    (result,) = Checks().of((wanted.ret,), set(), lambda held: 0)
+    return result
 
 
 def _or_callback(info: StructInfo | None, check: Check) -> Check:

@@ -320,6 +320,26 @@ def test_what_fits_is_taken(load):
     assert y.tolist() == [3, 3, 0, 0]
 
 
+CALLBACK = from_source("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(f: R.Callable((R.Tensor((2,), "int32"),), R.Tensor((2,), "int32"))):
+        x = f(R.const([1, 2], "int32"))
+        return R.add(x, x)
+""")
+
+
+@every_executor
+def test_a_python_function_is_a_closure_whose_results_are_checked(load):
+    model = load(CALLBACK)
+    assert model.main(lambda x: x + x).tolist() == [4, 8]
+    error = failure(lambda: model.main(lambda x: x[:1]))
+    assert "`shape[0]` of the result of `<lambda>` is 1; must be 2 [RX0605]" in str(error)
+    error = failure(lambda: model.main(lambda x: 1 // 0))
+    assert "`<lambda>` raised ZeroDivisionError" in str(error)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_argument_is_named_with_the_path_into_it_and_why(fault):
     name, args, words = FAULTS[fault]
