@@ -351,3 +351,8 @@ def is_typed(signature: inspect.Signature) -> bool:
     """True if every parameter and the result have a type."""
     types = [p.annotation for p in signature.parameters.values()]
     return inspect.Signature.empty not in [*types, signature.return_annotation]
+
+
+def test_operators_of_object_detection_are_operators_of_relax_by_themselves():
+    for name in relax.op.vision.__all__:
+        assert getattr(relax.op, name) is getattr(relax.op.vision, name)

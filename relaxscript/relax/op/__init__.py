@@ -47,6 +47,7 @@ from .sorting import *  # noqa: F403
 from .statistical import *  # noqa: F403
 from .ternary import *  # noqa: F403
 from .unary import *  # noqa: F403
+from .vision import *  # noqa: F403
 
 __all__ = [
     "base", "binary", "builtin", "ccl", "create", "datatype", "distributed", "grad", "image",
@@ -55,5 +56,5 @@ __all__ = [
     *base.__all__, *binary.__all__, *create.__all__, *datatype.__all__, *index.__all__,
     *linear_algebra.__all__, *manipulate.__all__, *mask.__all__, *qdq.__all__,
     *sampling.__all__, *search.__all__, *set.__all__, *sorting.__all__, *statistical.__all__,
-    *ternary.__all__, *unary.__all__,
+    *ternary.__all__, *unary.__all__, *vision.__all__,
 ]  # fmt: skip
