@@ -43,7 +43,7 @@ def reader_of(cls: type[Node]) -> Reader:
     added = [_read(kinds[name]).format(f"node.{name}") for name in inner_fields(cls)]
     if not added:
         CHILDLESS.add(cls)
-    read: Reader = eval(f"lambda node: [{', '.join(added)}]", {"_nodes": nodes_in})
+    read: Reader = eval(f"lambda node: [{', '.join(added)}]", {"_nodes": nodes_in, "_none": ()})
     READERS[cls] = read
     return read
 
@@ -57,7 +57,8 @@ def _read(kind: Expected | None) -> str:
             return "*(() if {0} is None else ({0},))" if absent else "{0}"
         if kind.items is not None and _are_nodes(kind.items) and not classes:
             return "*({0} or ())" if absent else "*{0}"
-    return "*(_nodes({0}) if {0} else ())"
+    # It may be a node that has no truth value: the address in an AttrStmt, for example.
+    return "*(() if {0} is None or {0} is _none else _nodes({0}))"
 
 
 def _are_nodes(classes: Iterable[type]) -> bool:

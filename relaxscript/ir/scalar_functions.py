@@ -242,8 +242,10 @@ def absolute(x: PrimExprLike) -> PrimExpr:
 
 
 def reinterpret(dtype: str, value: PrimExprLike) -> PrimExpr:
-    """The value of `dtype` with the same bits."""
+    """The value of `dtype` with the same bits; one that has the dtype is itself."""
     e, target = operand("reinterpret", "value", value), DataType(dtype)
+    if e.dtype is target:
+        return e
     if e.dtype.bits * e.dtype.lanes != target.bits * target.lanes:
         raise OperandError(
             "value",

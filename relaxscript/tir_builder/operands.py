@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxscript.arith import Facts, simplify
-from relaxscript.dtypes import DataType
+from relaxscript.dtypes import DataType, nearest
 from relaxscript.errors import Described, Span, quantity
 from relaxscript.ir import prim
 from relaxscript.ir.prim import IntImm, PrimExpr, alike, const, match_dtypes, plain_dtype
@@ -35,6 +35,7 @@ __all__ = [
     "range_between",
     "region",
     "scalar",
+    "shape_of_region",
     "slice_bounds",
     "vector",
 ]  # fmt: skip
@@ -117,15 +118,16 @@ def condition(value: Any, part: str, span: Span | None = None) -> PrimExpr:
 def converted(
     value: Any, dtype: DataType, part: str, place: str, verb: str, span: Span | None = None
 ) -> PrimExpr:
-    """A value of a dtype: plain numbers are converted, other values must have it.
+    """A value of a dtype: numbers that it has are converted, other values must have it.
 
+    A plain number is what the dtype makes of it; `T.float32(0)` is a float16 as it is.
     `place` is the part that says the dtype, as `verb` tells: it "holds" float32.
     """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float)):
         return _converted_number(value, dtype, part, place, verb, span)
-    e = scalar(value, part, span)
+    e = _same_number(scalar(value, part, span), dtype.element)
     if e.dtype is dtype:
         return e
     if e.dtype.lanes == 1 and e.dtype is dtype.element:
@@ -139,6 +141,21 @@ def converted(
     if "handle" in (e.dtype.kind, dtype.kind):
         raise _mismatch(f"is {describe(e)}", dtype, part, place, verb, None)
     raise _mismatch(f"is {e.dtype}", dtype, part, place, verb, f'T.cast({{}}, "{dtype}")')
+
+
+def _same_number(e: PrimExpr, dtype: DataType) -> PrimExpr:
+    """A number as one of another dtype of its kind that has it; any other value as it is."""
+    match e:
+        case IntImm(value=number) if dtype.is_integer and not e.dtype.is_bool:
+            pass
+        case prim.FloatImm(value=number) if dtype.is_float and nearest(number, dtype) == number:
+            pass
+        case _:
+            return e
+    try:
+        return const(number, dtype).replace(span=e.span)
+    except ValueError:  # it does not fit: the mistake is that of the dtypes
+        return e
 
 
 def _mismatch(
@@ -304,6 +321,11 @@ def region(value: Any, part: str, span: Span | None = None) -> BufferRegion:
         part, f"a region of a buffer is needed here, this is {describe(value)}", code="RX0504",
         help="write for example `A[0:4, vi]`",
     )  # fmt: skip
+
+
+def shape_of_region(value: Any) -> list[Any]:
+    """The dimensions of a buffer over a region; known ones are plain numbers, as in shapes."""
+    return [plain_extent(axis.extent) for axis in region(value, "param").region]
 
 
 def _point(index: PrimExpr) -> Range:

@@ -136,6 +136,7 @@ def test_integers_have_no_infinity():
 
 def test_bits_are_taken_only_for_as_many_bits():
     assert T["reinterpret"]("int32", X).dtype == "int32"
+    assert T["reinterpret"](X.dtype, X) is X
     with refused(r"bits of float32 for those of int64: `value`"):
         T["reinterpret"]("int64", X)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from relaxscript.ir import prim, structural_equal
+from relaxscript.ir import prim, structural_equal, tir
 from relaxscript.ir.node import traversal_of
 from relaxscript.ir.prim import Add, IntImm, Let, Mul, Var
 from relaxscript.ir.relax import (
@@ -61,6 +61,11 @@ def test_children_of_every_class_are_the_nodes_in_its_fields(name):
         node = sample(node_classes()[name], seed)
         values = [getattr(node, field.name) for field in traversal_of(type(node))]
         assert children(node) == [part for value in values for part in nodes_in(value)]
+
+
+def test_a_scalar_in_a_field_of_any_kind_is_a_child():
+    statement = tir.AttrStmt(n, "pragma", 1, tir.Evaluate(0))
+    assert children(statement) == [n, statement.value, statement.body]
 
 
 def test_walk_meets_parents_before_children_and_post_order_after():

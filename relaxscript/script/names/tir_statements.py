@@ -18,6 +18,7 @@ from relaxscript.ir.prim import FLOAT32, Var
 from relaxscript.ir.tir import AssertStmt, AttrStmt, Buffer as _Buffer, Evaluate
 from relaxscript.ir.tir_compute import Prefetch
 from relaxscript.tir_builder import Scope, TIRBuilder, TIRError, make_buffer
+from relaxscript.tir_builder.operands import shape_of_region
 
 from .statement import Arguments, Role, statement
 from .tir_types import BufferForm, ScalarType, StmtForm
@@ -179,6 +180,9 @@ def _match_buffer(
         )  # fmt: skip
     if dtype is None:
         dtype = FLOAT32 if isinstance(param, Var) else getattr(param, "buffer", param).dtype
+    if shape is None:
+        tb.check_matched(param)
+        shape = shape_of_region(param)
     return tb.match_buffer(param, make_buffer(name, shape, dtype, **parts, span=tb.span))
 
 

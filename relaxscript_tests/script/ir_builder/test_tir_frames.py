@@ -350,3 +350,20 @@ def test_buffers_of_a_piece_have_their_names():
         IRBuilder.name("B", B)
     assert B.name == "buffer"
     assert ib.get().value.buffer.name == "B"
+
+
+def test_a_buffer_of_a_region_has_its_shape_where_none_is_named():
+    with IRBuilder() as ib, T.prim_func():
+        T.func_name("f")
+        A = T.arg("A", T.Buffer((16, 64), "int32"))
+        with T.block("b"):
+            IRBuilder.name("B", T.match_buffer(A[8:16, 32:64]))
+            T.evaluate(0)
+
+    @tir.prim_func
+    def f(A: tir.Buffer((16, 64), "int32")):
+        with tir.block("b"):
+            B = tir.match_buffer(A[8:16, 32:64], (8, 32), "int32")
+            tir.evaluate(0)
+
+    check(ib.get(), f)

@@ -137,8 +137,14 @@ def own_variable(cx: TirContext, var: prim.Var, node: ast.AST) -> None:
     cx.own[var] = known
 
 
-def make_buffer(cx: TirContext, name: str, syntax: BufferSyntax, span: Span | None) -> Buffer:
-    """The buffer of a name; mistakes in all its arguments are reported."""
+def make_buffer(
+    cx: TirContext, name: str, syntax: BufferSyntax, span: Span | None,
+    known: Mapping[str, Any] | None = None,
+) -> Buffer:  # fmt: skip
+    """The buffer of a name; mistakes in all its arguments are reported.
+
+    What the arguments leave open is as `known` says.
+    """
     failed: Failed | None = None
     parts: dict[str, Any] = {}
     for part in BUFFER_PARAMETERS:
@@ -155,7 +161,8 @@ def make_buffer(cx: TirContext, name: str, syntax: BufferSyntax, span: Span | No
         parts["elem_offset"] = shape_variable(cx, f"{name}_elem_offset", None)
     with cx.builder_at(syntax.node, syntax.nodes):
         is_view = syntax.maker in (tir_statements.decl_buffer, tir_statements.buffer)
-        buffer = tir_builder.make_buffer(name, **{"shape": (), **parts}, span=span, is_view=is_view)
+        parts = {"shape": (), **(known or {}), **parts}
+        buffer = tir_builder.make_buffer(name, **parts, span=span, is_view=is_view)
     cx.made.add(buffer)
     return buffer
 

@@ -18,6 +18,7 @@ from relaxscript.ir.walk import free_vars
 from relaxscript.ir.written_size import MOST_PARTS, size_when_written
 from relaxscript.script.parser.diagnostics import Failed
 from relaxscript.script.parser.environment import Environment
+from relaxscript.script.parser.expression import key_of
 from relaxscript.script.parser.module_context import ModuleContext
 from relaxscript.script.parser.reporter import Reporter
 from relaxscript.tir_builder.index_bounds import out_of_bounds_indices
@@ -62,6 +63,8 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
         parse_return_annotation(cx, node.returns)
     parse_statements(cx, node.body)
     check_realized(cx)
+    if private and "global_symbol" in cx.builder.attrs:
+        refuse_symbol(cx, node)
     if cx.reporter.failed_since(before):
         return None
     builder = cx.builder
@@ -84,6 +87,16 @@ def parse_function(cx: TirContext, node: ast.FunctionDef, private: bool = False)
         cx.report(doubt)
     refuse_indices(cx, function)
     return function
+
+
+def refuse_symbol(cx: TirContext, node: ast.FunctionDef) -> None:
+    """Report that a private function has a symbol to be called by."""
+    places = (key_of(inner, "global_symbol") for inner in ast.walk(node))
+    cx.error(
+        next((place for place in places if place is not None), node), "RX0313",
+        f"`{node.name}` is private and has a global symbol",
+        help="leave out `private=True`, or the attribute `global_symbol`",
+    )  # fmt: skip
 
 
 def refuse_indices(cx: TirContext, function: PrimFunc) -> None:

@@ -20,6 +20,7 @@ from relaxscript.ir.tir import Buffer
 from relaxscript.script.names import tir_statements
 from relaxscript.script.names.tir_types import StmtForm
 from relaxscript.script.parser.expression import parse_expr
+from relaxscript.tir_builder.operands import shape_of_region
 
 from .buffer import BufferSyntax, dtype_of, make_buffer
 from .context import TirContext
@@ -68,11 +69,11 @@ def bind_matched_buffer(
         )  # fmt: skip
     with cx.builder_at(syntax.node, {"param": at}) as builder:
         builder.check_matched(source)
-    if not isinstance(source, prim.Var) and "dtype" not in syntax.nodes:
-        dtype = source.dtype if isinstance(source, Buffer) else source.buffer.dtype
-        text = ast.copy_location(ast.Constant(str(dtype)), syntax.node)
-        syntax = BufferSyntax(syntax.maker, {**syntax.nodes, "dtype": text}, syntax.node)
-    buffer = make_buffer(cx, target.id, syntax, span)
+    known: dict[str, Any] = {}
+    if not isinstance(source, prim.Var):
+        whole = source if isinstance(source, Buffer) else source.buffer
+        known = {"shape": shape_of_region(source), "dtype": whole.dtype}
+    buffer = make_buffer(cx, target.id, syntax, span, known)
     with cx.builder_at(syntax.node, {"param": at}) as builder:
         return builder.match_buffer(source, buffer)
 

@@ -184,6 +184,20 @@ def test_a_buffer_of_a_block_may_be_a_region_of_another():
     assert regions((match.source,)) == ["x[vi, 0:+4]"]
 
 
+def test_a_buffer_of_a_region_has_its_shape_where_none_is_named():
+    @T.prim_func
+    def f(x: T.Buffer((16, 64), "int32")):
+        with T.block("b"):
+            vi = T.axis.spatial(4, 0)
+            part = T.match_buffer(x[vi:vi + 8, 32:64])
+            whole = T.match_buffer(x)
+            part[7, 31] = 1
+
+    part, whole = block_of(f, "b").match_buffers
+    assert [int(d) for d in part.buffer.shape] == [8, 32] and part.buffer.dtype == "int32"
+    assert [int(d) for d in whole.buffer.shape] == [16, 64]
+
+
 def test_a_block_that_is_not_realized():
     @T.prim_func
     def f(x: T.Buffer((4,), "float32")):

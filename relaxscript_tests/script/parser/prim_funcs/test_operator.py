@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxscript.errors import DiagnosticError
 from relaxscript.ir import prim
 from relaxscript.ir.structural_equality import assert_structural_equal, structural_equal
 from relaxscript.script import from_source, tir as T
@@ -111,3 +112,32 @@ def test_python_values_may_be_given_names():
         x[0] = x[first] + 3
 
     assert_structural_equal(f.with_attr("global_symbol", "g"), g)
+
+
+def test_a_number_is_stored_as_that_of_the_buffer_where_both_dtypes_have_it():
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float16"), B: T.Buffer((2,), "int8")):
+        A[0] = T.float32(0.5)
+        A[2:6] = T.float32(1)
+        B[0] = T.int32(-128)
+
+    values = [statement.value for statement in f.body.seq]
+    assert [str(value.dtype) for value in values] == ["float16", "float16x4", "int8"]
+    assert [float(value.value) for value in (values[0], values[2])] == [0.5, -128]
+
+
+@pytest.mark.parametrize("number", ["T.float32(0.1)", "T.int64(2)"])
+def test_a_number_that_the_buffer_cannot_hold_is_converted_by_name_only(number):
+    with pytest.raises(DiagnosticError, match="not float16"):
+        from_source(
+            f"@T.prim_func\ndef f(A: T.Buffer((8,), 'float16')):\n    A[0] = {number}", mode="python"
+        )
+
+
+def test_a_hint_may_be_about_memory():
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        with T.attr(A.data, "pragma", 1):
+            A[0] = 1.0
+
+    assert f.body.node is f.buffer_map[f.params[0]].data

@@ -375,3 +375,13 @@ def test_a_dimension_whose_declaration_is_misspelt():
         #         fix: T.int64
         for i in range(n):
             y[0, i] = x[0, i]
+
+
+@rejected
+def test_a_private_function_with_a_symbol():
+    @T.prim_func(private=True)
+    def f(x: T.Buffer((2,), "float32")):
+        T.func_attr({"global_symbol": "f"})
+        #            ^^^^^^^^^^^^^^^ error: RX0313 `f` is private and has a global symbol
+        #                            help: leave out `private=True`, or the attribute `global_symbol`
+        x[0] = 1.0
