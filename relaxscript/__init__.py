@@ -40,6 +40,7 @@ from .errors import (
     not_built,
 )
 from .ir import (
+    DummyGlobalInfo,
     GlobalVar,
     IRModule,
     Target,
@@ -178,6 +179,7 @@ __all__ = [
     "DataflowBlockRewrite",
     "DataflowVar",
     "DiagnosticError",
+    "DummyGlobalInfo",
     "DynTensorType",
     "ExecBuilder",
     "Executable",

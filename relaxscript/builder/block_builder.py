@@ -37,6 +37,7 @@ from relaxscript.errors.user_frame import caller_span
 from relaxscript.ir.module import IRModule, ModuleFunction
 from relaxscript.ir.prim import Var as PrimVar
 from relaxscript.ir.relax import (
+    NO_ATTRS,
     Attrs,
     Call,
     DataflowBlock,
@@ -156,15 +157,15 @@ class BlockBuilder(Normalizer):
                 help="end it with `bb.emit_func_output(value)`",
             )  # fmt: skip
         function = self.end_function()
-        global_var = frame.global_var
-        if global_var is None or global_var in self._module:
-            global_var = GlobalVar(_free_name(self, name))
-        unique = global_var.name_hint
-        if function.attrs is not None and function.attrs.get("global_symbol") == name != unique:
+        declared = frame.global_var
+        if declared is None:
+            declared = GlobalVar(_free_name(self, name))
+        unique = declared.name_hint
+        if function.attrs.get("global_symbol") == name != unique:
             function = function.replace(attrs=Attrs({**function.attrs, "global_symbol": unique}))
-        own_module(self)[global_var] = function
+        own_module(self)[declared] = function
         if self._known is not None:
-            self._known.add(self._module.get_global_var(unique))
+            self._known.add(declared)
 
     def add_func(self, func: ModuleFunction, func_name: str) -> GlobalVar:
         """Add a function under a name made unique; one that is there already is shared."""
@@ -401,7 +402,7 @@ class BlockBuilder(Normalizer):
     @contextmanager
     def testing_scope(self, def_vars: Sequence[PrimVar]) -> Iterator[None]:
         """A scope in which shape variables are defined, for trying rules outside a function."""
-        self._frames.append(OpenFunction("test", (), False, None))
+        self._frames.append(OpenFunction("test", (), False, NO_ATTRS))
         self.begin_scope()
         self._shape_scope.update(def_vars)
         self._scopes[-1].shape_vars.extend(def_vars)
@@ -412,9 +413,12 @@ class BlockBuilder(Normalizer):
 
 
 def _free_name(builder: BlockBuilder, wanted: str) -> str:
-    """The name, made unique in the module."""
-    name = wanted
-    while name in builder._module:
+    """The name, made unique in the module and among functions that will be there."""
+    name, declared = (
+        wanted,
+        [f.global_var.name_hint for f in builder._frames if f.global_var is not None],
+    )
+    while name in builder._module or name in declared:
         name = builder.get_unique_name(wanted)
     return name
 

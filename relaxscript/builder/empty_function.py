@@ -40,7 +40,5 @@ def create_empty(
     remember_struct_info(call, ret_struct_info)
     result = Var("output", ret_struct_info)
     body = SeqExpr((BindingBlock((VarBinding(result, call),)),), result)
-    made = Function(
-        tuple(params), body, ret_struct_info, is_pure, None if attrs is None else Attrs(attrs)
-    )
+    made = Function(tuple(params), body, ret_struct_info, is_pure, Attrs(attrs))
     return made if span is None else made.replace(span=span)

@@ -26,6 +26,7 @@ from relaxscript.ir.relax import (
     SeqExpr,
     Var,
     as_expr,
+    own_attrs,
     remember_struct_info,
 )
 from relaxscript.ir.struct_info import StructInfo
@@ -79,7 +80,7 @@ class OpenSeqExpr:
 class OpenFunction:
     """A function that is being written."""
 
-    def __init__(self, name: str, params: Sequence[Var], pure: bool, attrs: Attrs | None) -> None:
+    def __init__(self, name: str, params: Sequence[Var], pure: bool, attrs: Attrs) -> None:
         self.name = name
         self.params = tuple(params)
         self.pure = pure
@@ -243,7 +244,7 @@ class ScopeStack(ABC):
         self, name: str, params: Sequence[Var], pure: bool = True, attrs: Attrs | None = None
     ) -> None:
         """Start a function; `end_function` gives it back. `function` is the safe way."""
-        frame = OpenFunction(name, (), pure, attrs)
+        frame = OpenFunction(name, (), pure, own_attrs(attrs))
         frame.depth = len(self._scopes)
         frame.outer_facts, self.context.facts = self.context.facts, None
         self._frames.append(frame)

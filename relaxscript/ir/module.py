@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from weakref import ref
 
 from relaxscript.errors import meant_hint, nearest
 from relaxscript.errors.exceptions import NoSuchNameError
@@ -18,7 +19,7 @@ from .calling import member
 from .display import Displayable
 from .drawing import graph_of_module
 from .field_types import brief
-from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar
+from .relax import Attrs, BaseFunc, ExternFunc, Function, GlobalVar, remember_module
 from .vdevice import DummyGlobalInfo, GlobalInfo, Target, VDevice, as_target
 from .walk import rewrite
 
@@ -54,7 +55,7 @@ class IRModule(Displayable):
         # What was compiled to run members, with what it was compiled of.
         self._compiled: dict[str, tuple[Any, ...]] = {}
         self.functions: dict[GlobalVar, ModuleFunction] = {}
-        self.attrs: Attrs | None = Attrs(attrs) if attrs else None
+        self.attrs = Attrs(attrs)
         self.global_infos: dict[str, tuple[GlobalInfo, ...]] = {}
         # What code generators made, callables by the names that the program calls them by. They are
         # no part of what the module says: a script has the names only.
@@ -77,7 +78,7 @@ class IRModule(Displayable):
         return self.global_infos
 
     def __getitem__(self, var: GlobalVar | str) -> Any:
-        return self.functions[self.get_global_var(_name(var))]
+        return self.functions[self._global_var(_name(var))]
 
     if not TYPE_CHECKING:
 
@@ -110,6 +111,8 @@ class IRModule(Displayable):
         if known is None:
             known = GlobalVar(name) if isinstance(var, str) else var
             self._by_name[name] = known
+        if known.known_module is None or known.known_module() is None:
+            remember_module(known, ref(self))
         self.functions[known] = function
 
     def __contains__(self, var: object) -> bool:
@@ -117,7 +120,7 @@ class IRModule(Displayable):
         return name in self._by_name
 
     def __delitem__(self, var: GlobalVar | str) -> None:
-        known = self.get_global_var(_name(var))
+        known = self._global_var(_name(var))
         del self.functions[known], self._by_name[known.name_hint]
 
     def __dir__(self) -> list[str]:
@@ -154,7 +157,15 @@ class IRModule(Displayable):
         return self.functions.items()
 
     def get_global_var(self, name: str) -> GlobalVar:
-        """The GlobalVar of a name; raises `KeyError` naming the nearest one."""
+        """The GlobalVar of a name; raises `KeyError` naming the nearest one.
+
+        Its `struct_info` is that of the function here.
+        """
+        found = self._global_var(name)
+        remember_module(found, ref(self))
+        return found
+
+    def _global_var(self, name: str) -> GlobalVar:
         found = self._by_name.get(name)
         if found is None:
             near = nearest(name, list(self._by_name))
@@ -163,7 +174,7 @@ class IRModule(Displayable):
         return found
 
     def get_global_vars(self) -> list[GlobalVar]:
-        return list(self.functions)
+        return [self.get_global_var(var.name_hint) for var in self.functions]
 
     def update_func(self, var: GlobalVar | str, func: ModuleFunction) -> None:
         """Bind a name to another function, in place."""
@@ -229,7 +240,7 @@ class IRModule(Displayable):
         return IRModule({**(functions or {}), name: expr})
 
     def get_attr(self, attr_key: str) -> Any:
-        return None if self.attrs is None else self.attrs.get(attr_key)
+        return self.attrs.get(attr_key)
 
     def with_attr(self, attr_key: str, attr_value: Any) -> IRModule:
         return self.with_attrs({attr_key: attr_value})
@@ -242,7 +253,7 @@ class IRModule(Displayable):
         return made
 
     def without_attr(self, attr_key: str) -> IRModule:
-        attrs = (self.attrs or Attrs()).without(attr_key)
+        attrs = self.attrs.without(attr_key)
         made = IRModule(self.functions, attrs, self.global_infos, self.span, self.__name__)
         made.external_mods = self.external_mods
         return made

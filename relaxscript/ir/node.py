@@ -21,6 +21,7 @@ Nodes are frozen, so a pass can never reach back and damage its input.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -394,7 +395,11 @@ def _expected_of(made: type, info: FieldInfo) -> Expected | None:
     if info.place or not info.annotation:
         return None
     owner = next(cls for cls in made.__mro__ if info in cls.__dict__.get("_own", ()))
-    return expected(owner, info.annotation, info.default)
+    default = info.default
+    if default is None and info.convert is not None:
+        with contextlib.suppress(TypeError, ValueError):  # it says what None stands for
+            default = info.convert(None)
+    return expected(owner, info.annotation, default)
 
 
 def _generate(made: Any, slots: list[str], name: str) -> Any:

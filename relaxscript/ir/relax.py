@@ -17,99 +17,53 @@ import numpy as np
 from relaxscript.dtypes import DataType, result_dtype
 
 from . import calling, drawing, function_methods, hooks, op_attributes, prim
+from .attributes import NO_ATTRS, Attrs, as_attrs, own_attrs
 from .constant_array import constant_array
-from .field_types import FieldError, brief
 from .node import Node, field, node
-from .prim import FloatImm, IntImm, PrimExpr, as_dimension, as_dims, as_prim
+from .prim import FloatImm, PrimExpr, as_dimension, as_dims, as_prim
 from .uses import fields_of, require_callable
 
 if TYPE_CHECKING:
+    from weakref import ReferenceType
+
     from relaxscript.errors import Span
 
+    from .module import IRModule
     from .struct_info import StructInfo
     from .types import Type
 
 __all__ = [
-    "Attrs", "BaseFunc", "Binding", "BindingBlock", "Call", "Constant", "DataTypeImm",
-    "DataflowBlock", "DataflowVar", "Expr", "ExternFunc", "Function", "GlobalVar", "Id", "If",
-    "LeafExpr", "MatchCast", "Op", "PrimValue", "SeqExpr", "ShapeExpr", "StringImm", "Tuple",
-    "TupleGetItem", "Var", "VarBinding", "as_expr",
+    "NO_ATTRS",
+    "Attrs",
+    "BaseFunc",
+    "Binding",
+    "BindingBlock",
+    "Call",
+    "Constant",
+    "DataTypeImm",
+    "DataflowBlock",
+    "DataflowVar",
+    "Expr",
+    "ExternFunc",
+    "Function",
+    "GlobalVar",
+    "Id",
+    "If",
+    "LeafExpr",
+    "MatchCast",
+    "Op",
+    "PrimValue",
+    "SeqExpr",
+    "ShapeExpr",
+    "StringImm",
+    "Tuple",
+    "TupleGetItem",
+    "Var",
+    "VarBinding",
+    "as_attrs",
+    "as_expr",
+    "own_attrs",
 ]  # fmt: skip
-
-
-class Attrs(Mapping[str, Any]):
-    """The attributes of a call or function: names and compile-time values, in their order.
-
-    Values are numbers, strings, bools, None, dtypes, nodes, and tuples and `Attrs` of these;
-    arrays become Constants. Attributes can be read as items and as Python attributes. Raises
-    `TypeError` for any other value, since no script could say it.
-    """
-
-    __slots__ = ("_items", "converted")
-
-    def __init__(self, items: Mapping[str, Any] | None = None, **named: Any) -> None:
-        self._items = {k: _attribute(v, k) for k, v in {**(items or {}), **named}.items()}
-        self.converted: tuple[object, Mapping[str, Any]] = (None, {})  # by an operator, once
-
-    def __getitem__(self, name: str) -> Any:
-        return self._items[name]
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self._items[name]
-        except KeyError:
-            raise AttributeError(f"there is no attribute `{name}` here") from None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Attrs, (dict(self._items),))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __repr__(self) -> str:
-        return f"Attrs({self._items!r})"
-
-    def with_item(self, name: str, value: Any) -> Attrs:
-        """These attributes and one more."""
-        return Attrs(self._items, **{name: value})
-
-    def without(self, name: str) -> Attrs:
-        """These attributes but one."""
-        return Attrs({key: value for key, value in self._items.items() if key != name})
-
-
-def _attribute(value: Any, name: Any) -> Any:
-    if not isinstance(name, str):
-        raise TypeError(f"the name of an attribute is a string, not {brief(name)}")
-    match value:
-        case IntImm(value=number, dtype=dtype) if dtype.is_bool:
-            return bool(number)  # TVM prints True as `T.bool(True)`
-        case None | bool() | int() | float() | str() | Node() | Attrs():
-            return value
-        case list() | tuple():
-            return tuple(_attribute(v, name) for v in value)
-        case Mapping():
-            return Attrs(value)
-        case np.generic() if result_dtype(value).kind in ("int", "uint", "float", "bool"):
-            return value.item()
-        case np.ndarray():
-            return Constant(value)
-        case np.dtype():
-            return DataType(value)
-    kind = "function" if callable(value) else type(value).__name__
-    raise FieldError(f"the attribute `{name}` cannot hold a Python {kind}", name, value)
-
-
-def as_attrs(value: Any) -> Attrs | None:
-    """Attributes from what people write: a mapping, Attrs, or nothing; none at all are None."""
-    if value is None or isinstance(value, Attrs):
-        return value or None
-    if not isinstance(value, Mapping):
-        raise TypeError("attributes are a mapping of names to values")
-    return Attrs(value) if value else None
 
 
 def _infix(symbol: str) -> Callable[[Any, Any], Expr]:
@@ -307,10 +261,28 @@ class DataflowVar(Var):
 
 @node
 class GlobalVar(LeafExpr):
-    """The name of a function of the module; what is known of it is in the module."""
+    """The name of a function of the module; what is known of it is in the module.
+
+    Asked for its StructInfo outside of any program, it is that in the module which gave it last.
+    """
 
     keeps_identity = True
     name_hint: str
+    __cached__ = ("known_module",)
+
+    if TYPE_CHECKING:
+
+        @property
+        def known_module(self) -> ReferenceType[IRModule] | None: ...
+
+    else:
+
+        @property
+        def struct_info(self):
+            module = None if self.known_module is None else self.known_module()
+            if module is None or self not in module:
+                return hooks.struct_info_for_users(self)
+            return module.struct_info(self)
 
     @property
     def name(self) -> str:
@@ -325,6 +297,10 @@ class GlobalVar(LeafExpr):
             return Call(self, args, as_attrs(attrs))
         result = getattr(self.known_info, "ret", None)
         return prim.Call(getattr(result, "dtype", DataType("void")), self, args)
+
+
+# A module that has a GlobalVar, kept by a weak reference: names keep no module alive.
+remember_module = GlobalVar.__dict__["known_module"].__set__
 
 
 def _is_scalar(value: Any) -> bool:
@@ -523,7 +499,7 @@ class BaseFunc(Expr):
     if TYPE_CHECKING:
 
         @property
-        def attrs(self) -> Attrs | None: ...
+        def attrs(self) -> Attrs: ...
 
         def __call__(
             self, *args: Any, attrs: Mapping[str, Any] | None = None, **named: Any
@@ -552,7 +528,7 @@ class BaseFunc(Expr):
         return self.replace(attrs=Attrs(self.attrs, **dict(attr_map)))
 
     def without_attr(self, attr_key: str) -> Any:
-        return self.replace(attrs=(self.attrs or Attrs()).without(attr_key) or None)
+        return self.replace(attrs=self.attrs.without(attr_key))
 
 
 @node
@@ -566,7 +542,7 @@ class Function(BaseFunc):
     body: Expr
     ret_struct_info: StructInfo | None = None
     is_pure: bool = True
-    attrs: Attrs | None = field(convert=as_attrs, default=None)
+    attrs: Attrs = field(convert=own_attrs, default=None)
     ret_span: Span | None = field(default=None, place=True)
     is_scope = True
     # What `walk.compounds` finds inside: most passes ask, and most have nothing to do then.
@@ -588,7 +564,7 @@ class Function(BaseFunc):
     @property
     def is_private(self) -> bool:
         """True if it has no `global_symbol`, so only its module can call it."""
-        return self.attrs is None or "global_symbol" not in self.attrs
+        return "global_symbol" not in self.attrs
 
     bind_params = function_methods.bind_params
     bind_symbolic_vars = function_methods.bind_symbolic_vars

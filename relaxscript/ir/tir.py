@@ -15,6 +15,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import meant_hint, nearest
 
 from . import buffer_access
+from .attributes import Attrs, own_attrs
 from .buffer_access import StorageScope
 from .field_types import brief
 from .loop_kinds import AXIS_NAMES, ForKind, loop_kind
@@ -39,7 +40,7 @@ from .prim import (
 )
 from .prim_checks import check_rank
 from .prim_operators import ScalarLike, ScalarOperators
-from .relax import Attrs, BaseFunc, as_attrs
+from .relax import BaseFunc
 
 if TYPE_CHECKING:
     from relaxscript.errors import Span
@@ -527,7 +528,7 @@ class PrimFunc(BaseFunc):
     body: Stmt
     ret_type: PrimType | PointerType | None = None
     buffer_map: Mapping[Var, Buffer] = field(convert=_buffer_map, definition=True, default=None)
-    attrs: Attrs | None = field(convert=as_attrs, default=None)
+    attrs: Attrs = field(convert=own_attrs, default=None)
     param_spans: tuple[Span | None, ...] = field(default=(), place=True)
     __cached__ = ("known_facts",)
     is_scope = True
@@ -580,12 +581,12 @@ class PrimFunc(BaseFunc):
         """The name by which others call it."""
         if self.is_private:
             raise AttributeError("a PrimFunc without `global_symbol` has no name")
-        return str((self.attrs or Attrs())["global_symbol"])
+        return str(self.attrs["global_symbol"])
 
     @property
     def is_private(self) -> bool:
         """True if it has no `global_symbol`."""
-        return self.attrs is None or "global_symbol" not in self.attrs
+        return "global_symbol" not in self.attrs
 
 
 def handle_var(name: str) -> Var:

@@ -63,7 +63,7 @@ from relaxscript.ir.types import (
     TupleType,
     Type,
 )
-from relaxscript.ir.vdevice import VDevice
+from relaxscript.ir.vdevice import DummyGlobalInfo, VDevice
 from relaxscript.op.calls import call_dps_packed, call_pure_packed, call_tir, call_tir_with_grad
 from relaxscript.op.inplace import call_tir_inplace
 from relaxscript.runtime import (
@@ -105,7 +105,8 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "Binding", "BindingBlock", "BlockBuilder", "Call", "Constant", "DataTypeImm", "DataflowBlock",
-    "DataflowBlockRewrite", "DataflowVar", "DynTensorType", "ExecBuilder", "Executable", "Expr",
+    "DataflowBlockRewrite", "DataflowVar", "DummyGlobalInfo", "DynTensorType",
+    "ExecBuilder", "Executable", "Expr",
     "ExprFunctor", "ExternFunc", "FuncStructInfo", "FuncType", "Function", "GlobalVar", "Id", "If",
     "MatchCast", "ObjectStructInfo", "ObjectType", "Op", "PackedFuncType", "PrimStructInfo",
     "PrimValue", "PyExprMutator", "PyExprVisitor", "SeqExpr", "ShapeExpr", "ShapeStructInfo",

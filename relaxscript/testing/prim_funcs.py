@@ -118,7 +118,7 @@ def reduction(choices: Choices, dims: Dims, dtype: DataType) -> tuple[PrimFunc, 
 
 def _function(choices: Choices, buffers: Sequence[Buffer], body: Stmt) -> PrimFunc:
     params = tuple([handle_var(choices.pick((buffer.name, "h"))) for buffer in buffers])
-    attrs = Attrs({"tir.noalias": True}) if choices.chance(30) else None
+    attrs = Attrs({"tir.noalias": True}) if choices.chance(30) else Attrs()
     return PrimFunc(params, body, None, dict(zip(params, buffers)), attrs)
 
 

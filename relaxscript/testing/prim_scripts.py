@@ -62,7 +62,7 @@ class PrimFuncWriter:
         body = self.statement(3)
         if choices.chance(70):
             body = tir.BlockRealize((), TRUE, tir.Block((), (), (), "root", body))
-        made = tir.PrimFunc(params, body, None, dict(zip(handles, buffers)), attrs or None)
+        made = tir.PrimFunc(params, body, None, dict(zip(handles, buffers)), attrs)
         if not out_of_bounds_indices(made, {}):
             return made
         # Behind an assertion nothing is certain, so the index is left to the run.

@@ -131,7 +131,7 @@ def _without_attributes(reduction: Reduction) -> None:
             elif key in made.global_infos:
                 del made.global_infos[key]
             else:
-                made.attrs = (made.attrs or Attrs()).without(key) or None
+                made.attrs = made.attrs.without(key)
         return made
 
     reduction.drop(held, without)

@@ -144,7 +144,7 @@ class TIRBuilder:
         return PrimFunc.make(
             params, in_root(self, body, self.span) if self.rooted else body, self.ret_type,
             {p: self.buffer_map[p] for p in params if p in self.buffer_map},
-            Attrs(attrs) if attrs else None, tuple(self.param_spans), span=self.span,
+            Attrs(attrs), tuple(self.param_spans), span=self.span,
         )  # fmt: skip
 
     def body(self) -> Stmt:

@@ -374,6 +374,28 @@ def test_a_testing_scope_defines_shape_variables(x):
     assert not bb.is_in_scope(n)
 
 
+def test_the_output_of_a_function_gives_the_name_by_which_it_is_called(x):
+    bb = BlockBuilder()
+    with bb.function("f", [x], private=True):
+        first = bb.emit_func_output(x)
+    y = Var("y", x.struct_info)
+    with bb.function("f", [y]):
+        second = bb.emit_func_output(bb.emit(Call(first, [y])))
+    assert (first.name_hint, second.name_hint) == ("f", "f1")
+    assert [type(bb.get()[gv]) for gv in (first, second)] == [Function, Function]
+    assert bb.get()["f1"].body.blocks[0].bindings[0].value.op is first
+
+
+def test_the_name_of_a_function_is_its_own_before_it_ends(x):
+    bb = BlockBuilder()
+    with bb.function("f", [x]):
+        given = bb.emit_func_output(x)
+        y = Var("y", tensor(3))
+        added = bb.add_func(Function([y], SeqExpr([], y), y.struct_info), "f")
+    assert (given.name_hint, added.name_hint) == ("f", "f1")
+    assert structural_equal(bb.get()[given].params[0].struct_info, x.struct_info)
+
+
 def test_a_private_function_has_no_global_symbol(x):
     bb = BlockBuilder()
     with bb.function("main", [x], private=True):

@@ -193,7 +193,7 @@ def test_a_local_function_that_changes_its_type_calls_itself_by_its_new_variable
     class Result(PyExprMutator):
         def visit_function_(self, op: Function) -> Expr:
             made = super().visit_function_(op)
-            if op.attrs is not None:  # the outer one
+            if op.attrs:  # the outer one
                 return made
             return made.replace(ret_struct_info=TensorStructInfo((4,), "float32"))
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
 
-from relaxscript.errors import InternalError, Span
+from relaxscript.errors import DiagnosticError, InternalError, Span
 from relaxscript.ir import DummyGlobalInfo, GlobalVar, IRModule, Target, VDevice
 from relaxscript.ir.hooks import Hook
-from relaxscript.ir.relax import Call, Function, ShapeExpr, Tuple, Var
+from relaxscript.ir.relax import Attrs, Call, Function, ShapeExpr, Tuple, Var
 from relaxscript.ir.struct_info import (
     FuncStructInfo,
     ObjectStructInfo,
@@ -132,12 +133,43 @@ def test_a_function_alone_in_its_module_can_be_called_from_outside():
     assert beside["main"].is_private
 
 
+def test_functions_and_modules_without_attributes_can_be_asked_for_them():
+    f, mod = function(), IRModule()
+    assert "global_symbol" not in f.attrs
+    assert f.attrs.get("k") is None
+    assert f.replace(attrs=None).attrs == f.with_attr("k", 1).without_attr("k").attrs == Attrs()
+    assert "k" not in mod.attrs
+    assert "k" not in mod.with_attr("k", 1).without_attr("k").attrs
+
+
+def test_a_global_variable_has_the_struct_info_of_its_function():
+    f = function()
+    mod = IRModule({"f": f})
+    gv = mod.get_global_var("f")
+    assert gv.struct_info == f.struct_info
+    mod["f"] = f.replace(is_pure=False)
+    assert not gv.struct_info.purity
+    other = IRModule({gv: f})
+    assert [v.struct_info.purity for v in other.get_global_vars()] == [True]
+    assert mod.get_global_var("f").struct_info.purity is False
+
+
+def test_a_global_variable_of_no_module_has_no_struct_info():
+    mod = IRModule({"f": function()})
+    gv = mod.get_global_var("f")
+    del mod
+    gc.collect()
+    for var in (gv, GlobalVar("g")):
+        with pytest.raises(DiagnosticError, match="the module has no function"):
+            var.struct_info
+
+
 def test_function_attributes_make_copies():
     f = function()
     g = f.with_attr("global_symbol", "g")
     assert f.is_private
     assert not g.is_private
-    assert g.without_attr("global_symbol").attrs is None
+    assert not g.without_attr("global_symbol").attrs
     assert g.with_attrs({"a": 1}).attrs.a == 1
     assert f.with_attr({"a": 1, "b": 2}).attrs.b == 2
 

@@ -143,7 +143,7 @@ def test_nothing_is_asked_around_the_pass_that_makes_programs_well_formed():
 
 def test_a_function_put_into_a_module_keeps_its_attributes_when_it_is_normalised():
     made = transform.Normalize()(IRModule({"main": by_hand()}))["main"]
-    assert made.attrs is None
+    assert not made.attrs
     assert [type(block) for block in made.body.blocks] == [relax.BindingBlock]
     assert len(made.body.blocks[0].bindings) == 2
 

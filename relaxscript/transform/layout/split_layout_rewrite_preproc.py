@@ -166,12 +166,10 @@ class _Preparing:
         panels, source, fill, rest = found
         attrs = func.attrs
         for known in ("global_symbol", "op_pattern", LAYOUT_FREE):
-            attrs = None if attrs is None else attrs.without(known)
+            attrs = attrs.without(known)
         params = [handle_var(f"{buffer.name}_handle") for buffer in (source, panels)]
-        own = None if attrs is None else attrs.without(FILLS)
-        prepack = PrimFunc(
-            tuple(params), fill, None, dict(zip(params, (source, panels))), own or None
-        )
+        own = attrs.without(FILLS)
+        prepack = PrimFunc(tuple(params), fill, None, dict(zip(params, (source, panels))), own)
         given = handle_var(f"{panels.name}_handle")
         old = next(param for param, buffer in func.buffer_map.items() if buffer is source)
         buffers = {given if p is old else p: b for p, b in func.buffer_map.items()}

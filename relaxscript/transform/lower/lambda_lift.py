@@ -340,14 +340,14 @@ class _Lifter(ExprMutator):
         sizes = tuple([v for v in missing if self.dims[v]])
         return captured, sizes, [v for v in missing if not self.dims[v]]
 
-    def _attrs(self, function: Function, var: Var, captured: int) -> Attrs | None:
+    def _attrs(self, function: Function, var: Var, captured: int) -> Attrs:
         """The attributes of a lifted function."""
         attrs = (function.attrs or Attrs()).without(_GLOBAL_SYMBOL)
         if self.lifting.direct:
             outer = (self.func.attrs or Attrs()).get(LOCAL_NAME, self.owner.name_hint)
             named = {LOCAL_NAME: f"{outer}.{var.name_hint}", CAPTURED: captured}
             attrs = Attrs({**attrs, **named})
-        return attrs or None
+        return attrs
 
     def _scalar(self, v: prim.Var, span: Span | None) -> Var:
         """Bind the value of a shape variable, for a closure to capture."""

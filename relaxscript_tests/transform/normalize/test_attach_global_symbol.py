@@ -32,7 +32,7 @@ def test_symbols_that_are_there_stay():
     check(AttachGlobalSymbol(), """
 @I.ir_module
 class M:
-    @T.prim_func(private=True)
+    @T.prim_func
     def kernel(x: T.Buffer((4,), "float32")):
         T.func_attr({"global_symbol": "another"})
         T.evaluate(0)

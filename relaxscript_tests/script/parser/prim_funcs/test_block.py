@@ -194,7 +194,8 @@ def test_a_buffer_of_a_region_has_its_shape_where_none_is_named():
             part[7, 31] = 1
 
     part, whole = block_of(f, "b").match_buffers
-    assert [int(d) for d in part.buffer.shape] == [8, 32] and part.buffer.dtype == "int32"
+    assert [int(d) for d in part.buffer.shape] == [8, 32]
+    assert part.buffer.dtype == "int32"
     assert [int(d) for d in whole.buffer.shape] == [16, 64]
 
 

@@ -130,7 +130,8 @@ def test_a_number_is_stored_as_that_of_the_buffer_where_both_dtypes_have_it():
 def test_a_number_that_the_buffer_cannot_hold_is_converted_by_name_only(number):
     with pytest.raises(DiagnosticError, match="not float16"):
         from_source(
-            f"@T.prim_func\ndef f(A: T.Buffer((8,), 'float16')):\n    A[0] = {number}", mode="python"
+            f"@T.prim_func\ndef f(A: T.Buffer((8,), 'float16')):\n    A[0] = {number}",
+            mode="python",
         )
 
 

@@ -145,7 +145,7 @@ def test_attributes_and_privacy():
         pass
 
     assert dict(public.attrs) == {"global_symbol": "public", "tir.noalias": True}
-    assert private.attrs is None
+    assert not private.attrs
 
 
 def test_a_function_may_return_a_scalar():

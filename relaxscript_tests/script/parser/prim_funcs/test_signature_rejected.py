@@ -383,5 +383,5 @@ def test_a_private_function_with_a_symbol():
     def f(x: T.Buffer((2,), "float32")):
         T.func_attr({"global_symbol": "f"})
         #            ^^^^^^^^^^^^^^^ error: RX0313 `f` is private and has a global symbol
-        #                            help: leave out `private=True`, or the attribute `global_symbol`
+        # help: leave out `private=True`, or the attribute `global_symbol`
         x[0] = 1.0
