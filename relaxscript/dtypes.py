@@ -259,13 +259,14 @@ def promote(a: DataType, b: DataType) -> DataType | None:
     """The dtype in which values of `a` and `b` are combined, or None when they do not mix.
 
     Relax operators take operands of one dtype; this is the rule of scalar expressions in TIR:
-    bool gives way to integers, integers to floats, and the wider of two of a kind wins.
+    bool gives way to integers, those with a sign to those without, integers to floats, and the
+    wider of two of a kind wins.
     """
     if a is b:
         return a
     if "handle" in (a.kind, b.kind) or "void" in (a.kind, b.kind):
         return None
-    rank = {"bool": 0, "uint": 1, "int": 2, "bfloat": 3, "float": 4}
+    rank = {"bool": 0, "int": 1, "uint": 2, "bfloat": 3, "float": 4}
     low, high = sorted((a, b), key=lambda t: (rank[t.kind], t.bits))
     if low.kind == high.kind or high.is_float or low.is_bool:
         return high

@@ -111,7 +111,7 @@ def test_arrays_of_the_numpy_equivalent_have_that_data_type(name):
         ("bool", "int8", "int8"),
         ("int64", "float16", "float16"),
         ("int8", "int32", "int32"),
-        ("uint64", "int8", "int64"),
+        ("uint64", "int8", "uint64"),
         ("float16", "bfloat16", "float16"),
         ("float32x4", "float16x4", "float32x4"),
     ],

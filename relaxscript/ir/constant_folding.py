@@ -21,14 +21,14 @@ from .prim import FloatImm, Immediate, IntImm, PrimExpr, PrimExprLike, cast, con
 from .prim_checks import fits_float, refused
 from .prim_operators import BUILDERS, ScalarLike
 
-__all__ = ["fold_binary", "fold_constants"]
+__all__ = ["fold_binary", "fold_constants", "fold_function"]
 
 _NODES: Mapping[str, Any] = {
     "+": prim.Add, "-": prim.Sub, "*": prim.Mul, "/": prim.Div, "//": prim.FloorDiv,
     "%": prim.FloorMod, "<": prim.LT, "<=": prim.LE, ">": prim.GT, ">=": prim.GE, "==": prim.EQ,
     "!=": prim.NE,
 }  # fmt: skip
-_DIVISIONS = ("/", "//", "%")
+_DIVISIONS = ("/", "//", "%", "truncmod")
 
 
 def _truncated_quotient(a: float, b: float) -> float:
@@ -38,12 +38,16 @@ def _truncated_quotient(a: float, b: float) -> float:
     return a / b
 
 
+def _truncated_remainder(a: float, b: float) -> float:
+    return a - b * _truncated_quotient(a, b)
+
+
 _MEANING: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _truncated_quotient,
     "//": operator.floordiv, "%": operator.mod, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
     "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor,
+    "^": operator.xor, "max": max, "min": min, "truncmod": _truncated_remainder,
 }  # fmt: skip
 # An operator with one of these on the side named gives the other operand back.
 _NEUTRAL = {("+", 0): "ab", ("-", 0): "b", ("*", 1): "ab", ("//", 1): "b"}
@@ -75,6 +79,27 @@ def fold_constants(e: prim.PrimExpr) -> PrimExpr | None:
         return None
     by_zero = isinstance(e.b, Immediate) and symbol in _DIVISIONS and not e.b
     return None if by_zero else fold_binary(symbol, e.a, e.b)
+
+
+_FUNCTIONS: Mapping[type[PrimExpr], str] = {
+    prim.Div: "/", prim.FloorDiv: "//", prim.FloorMod: "%", prim.Mod: "truncmod",
+    prim.Max: "max", prim.Min: "min",
+}  # fmt: skip
+
+
+def fold_function(e: PrimExpr) -> PrimExpr:
+    """What a function of two scalars gives, if it is known now, else its call.
+
+    Raises a `ValueError` for a division by zero.
+    """
+    symbol = _FUNCTIONS.get(type(e))
+    if symbol is None or not isinstance(e, prim.Binary) or not e.dtype.is_integer:
+        return e
+    is_one = isinstance(e.b, IntImm) and e.b.value == 1
+    if is_one and symbol in ("%", "truncmod"):
+        return const(0, e.dtype)
+    known = e.a if is_one and symbol == "/" else fold_binary(symbol, e.a, e.b)
+    return e if known is None else known
 
 
 def _check_right(symbol: str, a: PrimExpr, b: Immediate) -> None:

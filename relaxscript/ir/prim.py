@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from relaxscript.dtypes import DataType, promote
+from relaxscript.dtypes import DataType, promote, result_dtype
 
 from .node import Node, field, node
 from .prim_checks import (
@@ -91,9 +91,14 @@ def const(value: float, dtype: str | None = None) -> PrimExpr:
 
 
 def plain_dtype(value: Any) -> DataType:
-    """The dtype of a Python number in TIR: int32 (int64 where it does not fit), float32 or bool."""
+    """The dtype of a number in TIR: int32 (int64 where it does not fit), float32 or bool.
+
+    A number of numpy keeps its own.
+    """
     if isinstance(value, (bool, np.bool_)):
         return BOOL
+    if isinstance(value, np.generic):
+        return result_dtype(value)
     if not hasattr(value, "__index__"):
         return FLOAT32
     return INT32 if -(1 << 31) <= value.__index__() < 1 << 31 else INT64

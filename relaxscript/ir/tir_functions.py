@@ -7,20 +7,22 @@ Source: TVM `tir.op`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_at_caller
 
+from .constant_folding import fold_function
 from .device_functions import operand
-from .prim import And, Or, PrimExpr, PrimExprLike, Var
+from .prim import And, IntImm, Or, PrimExpr, PrimExprLike, Var
 from .scalar_functions import FUNCTIONS
 from .tir import Buffer
 
 __all__ = [
-    "all", "any", "decl_buffer", "div", "indexdiv", "indexmod", "max", "min", "power",
+    "all", "any", "decl_buffer", "div", "floordiv", "floormod", "indexdiv", "indexmod",
+    "power", "truncdiv", "truncmod",
 ]  # fmt: skip
 
 
@@ -36,7 +38,7 @@ def all(*args: PrimExprLike) -> PrimExpr:
     """The conjunction of conditions: `a and b and ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("all", args)
     for condition in rest:
-        first = And(first, condition)
+        first = _joined(And, first, condition)
     return first
 
 
@@ -45,33 +47,50 @@ def any(*args: PrimExprLike) -> PrimExpr:
     """The disjunction of conditions: `a or b or ...`. Raises `OperandError` for none."""
     first, *rest = _conditions("any", args)
     for condition in rest:
-        first = Or(first, condition)
+        first = _joined(Or, first, condition)
     return first
+
+
+def _joined(join: type[And] | type[Or], a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """Two conditions together; one that is known decides, or is left out."""
+    made = join(a, b)
+    for known, other in ((a, b), (b, a)):
+        if isinstance(known, IntImm):
+            return other if bool(known.value) == (join is And) else known
+    return made
+
+
+def _folding(name: str, meaning: str) -> Callable[[PrimExprLike, PrimExprLike], PrimExpr]:
+    """A function of two scalars, which is a number where both are."""
+
+    @report_at_caller
+    def function(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
+        return fold_function(FUNCTIONS[name](a, b))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{meaning} Raises `OperandError` for a division by zero."
+    return function
+
+
+truncdiv = _folding("truncdiv", "The quotient of two integers, rounded toward zero.")
+truncmod = _folding("truncmod", "What `truncdiv` leaves over; it has the sign of the dividend.")
+floordiv = _folding("floordiv", "The quotient of two integers, rounded down.")
+floormod = _folding("floormod", "What `floordiv` leaves over; it has the sign of the divisor.")
 
 
 def div(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
     """Division as in C: of integers the quotient rounded toward zero."""
-    return FUNCTIONS["truncdiv"](a, b)
+    return truncdiv(a, b)
 
 
 def indexdiv(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
     """The quotient of two integers that are not negative, as of indices."""
-    return FUNCTIONS["floordiv"](a, b)
+    return floordiv(a, b)
 
 
 def indexmod(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
     """The remainder of two integers that are not negative, as of indices."""
-    return FUNCTIONS["floormod"](a, b)
-
-
-def min(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-    """The lesser of two scalars."""
-    return FUNCTIONS["min"](a, b)
-
-
-def max(a: PrimExprLike, b: PrimExprLike) -> PrimExpr:
-    """The greater of two scalars."""
-    return FUNCTIONS["max"](a, b)
+    return floormod(a, b)
 
 
 def power(x: PrimExprLike, y: PrimExprLike) -> PrimExpr:

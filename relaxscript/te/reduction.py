@@ -16,9 +16,10 @@ import numpy as np
 from relaxscript.dtypes import DataType
 from relaxscript.errors import OperandError
 from relaxscript.errors.user_frame import report_as
-from relaxscript.ir import prim, tir_functions
+from relaxscript.ir import tir_functions
+from relaxscript.ir.constant_folding import fold_function
 from relaxscript.ir.prim import PrimExpr, Var, alike, const
-from relaxscript.ir.scalar_functions import infinity, max_value, min_value
+from relaxscript.ir.scalar_functions import FUNCTIONS, infinity, max_value, min_value
 from relaxscript.ir.tir import IterVar
 from relaxscript.ir.tir_compute import CommReducer, Reduce
 
@@ -54,7 +55,8 @@ def comm_reducer(
             )  # fmt: skip
         result = expr
         for other in further:
-            result = as_element(fcombine(*alike(*map(_number_or_element, (result, other)))))
+            combined = fcombine(*alike(*map(_number_or_element, (result, other))))
+            result = fold_function(as_element(combined))
         return result
 
     reducer.__name__ = reducer.__qualname__ = name
@@ -146,8 +148,8 @@ def _has_infinity(dtype: str) -> bool:
 
 sum = comm_reducer(lambda x, y: x + y, lambda t: const(0, t), name="sum")
 prod = comm_reducer(lambda x, y: x * y, lambda t: const(1, t), name="prod")
-min = comm_reducer(lambda x, y: prim.Min(x, y), greatest, name="min")
-max = comm_reducer(lambda x, y: prim.Max(x, y), least, name="max")
+min = comm_reducer(lambda x, y: FUNCTIONS["min"](x, y), greatest, name="min")
+max = comm_reducer(lambda x, y: FUNCTIONS["max"](x, y), least, name="max")
 _all = comm_reducer(lambda x, y: element.logical_and(x, y), lambda t: const(True), name="all")
 _any = comm_reducer(lambda x, y: element.logical_or(x, y), lambda t: const(False), name="any")
 

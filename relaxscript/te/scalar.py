@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from relaxscript.ir.prim import const
 from relaxscript.ir.scalar_functions import FUNCTIONS, if_then_else, max_value, min_value
-from relaxscript.ir.tir_functions import div, indexdiv, indexmod, power
+from relaxscript.ir.tir_functions import (
+    div,
+    floordiv,
+    floormod,
+    indexdiv,
+    indexmod,
+    power,
+    truncdiv,
+    truncmod,
+)
 
 # fmt: off
 abs = FUNCTIONS["abs"]
@@ -20,8 +29,6 @@ cosh = FUNCTIONS["cosh"]
 erf = FUNCTIONS["erf"]
 exp = FUNCTIONS["exp"]
 floor = FUNCTIONS["floor"]
-floordiv = FUNCTIONS["floordiv"]
-floormod = FUNCTIONS["floormod"]
 fmod = FUNCTIONS["fmod"]
 isfinite = FUNCTIONS["isfinite"]
 isinf = FUNCTIONS["isinf"]
@@ -40,8 +47,6 @@ sqrt = FUNCTIONS["sqrt"]
 tan = FUNCTIONS["tan"]
 tanh = FUNCTIONS["tanh"]
 trunc = FUNCTIONS["trunc"]
-truncdiv = FUNCTIONS["truncdiv"]
-truncmod = FUNCTIONS["truncmod"]
 
 __all__ = [
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "const", "cos", "cosh", "div",

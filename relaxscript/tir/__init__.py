@@ -16,6 +16,7 @@ from relaxscript.transform.schedule import BlockRV, LoopRV, Schedule, ScheduleEr
 
 # The names of `tvm.tir` win over those of scripts.
 from relaxscript.ir.tir_functions import *  # noqa: F403 # isort: skip
+from relaxscript.te import comm_reducer, max, min, sum  # isort: skip
 
 from . import (  # isort: skip
     analysis,
@@ -38,7 +39,8 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "BlockRV", "LoopRV", "PyStmtExprMutator", "PyStmtExprVisitor", "Schedule", "ScheduleError",
-    "analysis", "buffer", "build", "expr", "function", "functor", "op", "schedule", "stmt",
-    "stmt_functor", "transform", *prim.__all__, *statements.__all__, *tir_compute.__all__,
-    *tir_math.__all__, *tir_functions.__all__,
+    "analysis", "buffer", "build", "comm_reducer", "expr", "function", "functor", "max", "min",
+    "op", "schedule", "stmt", "stmt_functor", "sum", "transform", *prim.__all__,
+    *statements.__all__, *tir_compute.__all__, *tir_functions.__all__,
+    *(name for name in tir_math.__all__ if name not in tir_functions.__all__),
 ]  # fmt: skip

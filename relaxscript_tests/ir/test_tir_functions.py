@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import relaxscript as rx
-from relaxscript import ir, tir
+from relaxscript import ir, te, tir
 from relaxscript.errors import DiagnosticError
 from relaxscript.ir import structural_equal
 
@@ -88,3 +89,36 @@ def test_an_operator_is_found_by_its_full_name():
     assert ir.Op.get("relax.add") is rx.op.add.op
     with pytest.raises(TypeError, match=r"there is no operator `relax\.ad`"):
         ir.Op.get("relax.ad")
+
+
+def test_functions_of_numbers_are_numbers():
+    five, two = tir.const(-5), tir.const(2)
+    found = [
+        tir.truncdiv(five, two), tir.truncmod(five, two), tir.floordiv(five, two),
+        tir.floormod(five, two), tir.max(five, two, 1), tir.min(3, 2, 4),
+    ]  # fmt: skip
+    assert [int(e.value) for e in found] == [-2, -1, -3, 1, 2, 2]
+    assert tir.truncdiv(N, 1) is N
+    assert int(tir.truncmod(N, 1).value) == 0
+    with pytest.raises(DiagnosticError, match="something is divided by zero"):
+        tir.floormod(N, 0)
+
+
+def test_a_condition_that_is_known_decides_or_is_left_out():
+    condition = N < M
+    for join, neutral in ((tir.all, True), (tir.any, False)):
+        assert join(condition, tir.const(neutral)) is condition
+        assert join(tir.const(neutral), condition) is condition
+        known = tir.const(not neutral)
+        assert join(condition, known) is known
+
+
+def test_reductions_are_functions_of_scalars_too():
+    assert tir.max is te.max
+    assert tir.op.comm_reducer is te.comm_reducer
+    assert str(tir.sum(N, M)) == "n + m"
+
+
+def test_a_number_of_numpy_keeps_its_dtype():
+    dtypes = ["bool", "uint8", "int16", "int64", "float16", "float32", "float64"]
+    assert [tir.const(np.dtype(name).type(1)).dtype for name in dtypes] == dtypes
