@@ -85,7 +85,11 @@ def offset(buffer: Buffer, indices: Any) -> tuple[PrimExpr, ...]:
             found = found + index * buffer.strides[i]
         else:
             found = index if not i else found * buffer.shape[i] + index
-    return (found if buffer.elem_offset is None else found + buffer.elem_offset,)
+    begin = buffer.elem_offset
+    if begin is None:
+        return (found,)
+    # A number takes the dtype of the indices.
+    return (found + (begin.value if isinstance(begin, IntImm) else begin),)
 
 
 def flattened(buffer: Buffer) -> Buffer:

@@ -122,6 +122,13 @@ class Buffer(Node):
                 f"`Buffer.strides`: the buffer `{self.name}` has {len(self.shape)} dimensions, "
                 f"but there are {len(self.strides)} strides"
             )
+        places = [0, *(p for p in self.axis_separators if isinstance(p, int)), len(self.shape)]
+        if places != sorted(places):
+            raise ValueError(
+                f"`Buffer.axis_separators`: those of the buffer `{self.name}` are places between "
+                f"its {len(self.shape)} dimensions, in their order, not "
+                f"{list(self.axis_separators)}"
+            )
 
     @property
     def ndim(self) -> int:

@@ -85,6 +85,12 @@ def test_a_pointer_that_is_given_is_taken():
     assert A.replace(name="B").data is A.data
 
 
+def test_axes_are_separated_in_their_order():
+    for separators in ([1, 2], [-1], [1, 0]):
+        with pytest.raises(ValueError, match=r"`Buffer.axis_separators`: those of the buffer `B`"):
+            Buffer("B", (4,), "float32", axis_separators=separators)
+
+
 def halves(address: bool) -> tir.PrimFunc:
     """A function that writes into the second half of its buffer, by the pointer or by the index."""
     x, handle, i = tir.decl_buffer((4,), "float32", "x"), Var("x", "handle"), Var("i", "int32")

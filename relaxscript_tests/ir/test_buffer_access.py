@@ -51,6 +51,9 @@ def test_offsets_count_elements_of_the_memory():
     assert tir.decl_buffer((4, 8)).offset_of((1, 2))[0].value == 10
     strided = tir.decl_buffer((4, 8), strides=[16, 2], elem_offset=3)
     assert strided.offset_of((1, 2))[0].value == 23
+    m = tir.Var("m", "int32")
+    later = tir.decl_buffer((m, m), elem_offset=100)
+    assert structural_equal(later.offset_of((2, 3))[0], 2 * m + 3 + 100)
     with pytest.raises(ValueError, match="has 2 dimensions, 1 indices are given"):
         A.offset_of([0])
 
