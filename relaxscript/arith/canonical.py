@@ -350,7 +350,7 @@ class CanonicalContext:
         return self._literal(e) or self._opaque(e) if number is None else number
 
     def _number(self, e: PrimExpr) -> Poly | None:
-        """What is one number whatever the variables are; None for anything else."""
+        """The one number that an expression is whatever the variables are; else None."""
         match e:
             case prim.Cast(value=value):
                 return self._cast_literal(e, value)

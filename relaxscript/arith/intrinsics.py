@@ -66,7 +66,7 @@ def _shift_left(context: CanonicalContext, p: Poly, places: Poly, e: prim.Call) 
 
 
 def _leading_zeros(context: CanonicalContext, e: prim.Call) -> Poly:
-    """How many bits of a number are zero before the first that is not."""
+    """The number of bits that are zero before the first that is not."""
     p, bits = context.sub(e.args[0]), e.args[0].dtype.bits
     known = constant_of(p)
     if known is not None and 0 <= known < 1 << bits:

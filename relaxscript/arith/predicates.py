@@ -83,7 +83,7 @@ def _decide(context: CanonicalContext, p: Poly) -> bool | None:
 
 
 def _without_quotient(context: CanonicalContext, p: Poly) -> Poly | None:
-    """What is at least zero where `p`, a quotient by a number and a number, is.
+    """The polynomial that is at least zero where `p`, a quotient and a number, is.
 
     `x // 8 >= 3` is `x >= 24`, and `x // 8 <= 3` is `x <= 31`.
     """
@@ -103,7 +103,7 @@ def _without_quotient(context: CanonicalContext, p: Poly) -> Poly | None:
 
 
 def _without_extremum(context: CanonicalContext, p: Poly) -> Poly | None:
-    """What is at least zero where `p` is, by the one operand of a maximum that matters.
+    """The polynomial that is at least zero where `p` is, by one operand of a maximum.
 
     `max(x, 8) >= 10` is `x >= 10`, and `min(x, 11) < 10` is `x < 10`.
     """

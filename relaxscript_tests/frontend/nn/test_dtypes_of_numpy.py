@@ -23,6 +23,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "zeros": (lambda x, dtype: op.zeros((2,), dtype), "float16"),
     "ones": (lambda x, dtype: op.ones((2,), dtype), "float16"),
     "empty": (lambda x, dtype: op.empty((2,), dtype), "float16"),
+    "arange": (lambda x, dtype: op.arange(3, dtype=dtype), "float16"),
     "cumsum": (lambda x, dtype: op.cumsum(x, 1, dtype), "float64"),
     "argsort": (lambda x, dtype: op.argsort(x, dtype=dtype), "int64"),
     "topk": (lambda x, dtype: op.topk(x, 2, dtype=dtype), "int64"),
