@@ -59,6 +59,7 @@ from relaxscript.ir.walk import free_vars
 from relaxscript.op import DeferredCheck
 from relaxscript.sinfo import differs_in_devices_only, free_shape_vars
 
+from . import manual_blocks
 from .known_functions import KnownFunctions
 from .normal_form import Normalizer
 from .scope import OpenFunction, no_open_function, own_module
@@ -227,6 +228,11 @@ class BlockBuilder(Normalizer):
             yield
         finally:
             self.end_dataflow()
+
+    # Mutators of TVM write blocks by these names.
+    _begin_binding_block = manual_blocks.begin_binding_block
+    _begin_dataflow_block = manual_blocks.begin_dataflow_block
+    _end_block = manual_blocks.end_block
 
     # ---- bindings
 

@@ -40,12 +40,14 @@ __all__ = ["OpenFunction", "OpenSeqExpr", "ScopeStack", "no_open_function", "own
 class OpenSeqExpr:
     """One SeqExpr that is being written: finished blocks and the open one."""
 
-    __slots__ = ("bindings", "blocks", "dataflow", "shape_vars", "signature", "vars")
+    __slots__ = ("around", "bindings", "blocks", "dataflow", "shape_vars", "signature", "vars")
 
     def __init__(self) -> None:
         self.blocks: list[BindingBlock] = []
         self.bindings: list[Binding] = []
         self.dataflow = False
+        # What was written before each block that was begun by name; True where it began all.
+        self.around: list[tuple[_Around, bool]] = []
         self.vars: list[Var] = []
         self.shape_vars: list[PrimVar] = []
         # Those of them that parameters bind: they are known as long as the function is.
