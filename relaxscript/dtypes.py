@@ -258,8 +258,8 @@ def is_dtype(text: object) -> bool:
 def promote(a: DataType, b: DataType) -> DataType | None:
     """The dtype in which values of `a` and `b` are combined, or None when they do not mix.
 
-    Relax operators take operands of one dtype; this is the rule of scalar expressions in TIR:
-    bool gives way to integers, those with a sign to those without, integers to floats, and the
+    Relax operators take operands of one dtype; this is the rule of scalar expressions in TIR.
+    A bool gives way to integers, those with a sign to those without, integers to floats, and the
     wider of two of a kind wins.
     """
     if a is b:

@@ -88,7 +88,7 @@ _FUNCTIONS: Mapping[type[PrimExpr], str] = {
 
 
 def fold_function(e: PrimExpr) -> PrimExpr:
-    """What a function of two scalars gives, if it is known now, else its call.
+    """The number that a function of two scalars gives, if it is known now, else its call.
 
     Raises a `ValueError` for a division by zero.
     """

@@ -17,7 +17,7 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Nature
 
 __all__ = [
-    "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refused", "require_bool",
+    "check_axis_separators", "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refused", "require_bool",
     "require_same_dtype", "shorten", "whole",
 ]  # fmt: skip
 
@@ -92,6 +92,17 @@ def check_rank(node: Any, buffer: Any, indices: tuple[Any, ...]) -> None:
         raise ValueError(
             f"`{type(node).__name__}.indices`: the buffer `{buffer.name}` has "
             f"{len(buffer.shape)} dimensions, but there are {len(indices)} indices"
+        )
+
+
+def check_axis_separators(buffer: Any) -> None:
+    """Refuse separators of the axes of a buffer that are no places between them, in their order."""
+    places = [0, *(p for p in buffer.axis_separators if isinstance(p, int)), len(buffer.shape)]
+    if places != sorted(places):
+        raise ValueError(
+            f"`Buffer.axis_separators`: those of the buffer `{buffer.name}` are places between "
+            f"its {len(buffer.shape)} dimensions, in their order, not "
+            f"{list(buffer.axis_separators)}"
         )
 
 

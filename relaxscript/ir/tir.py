@@ -38,7 +38,7 @@ from .prim import (
     const,
     like,
 )
-from .prim_checks import check_rank
+from .prim_checks import check_axis_separators, check_rank
 from .prim_operators import ScalarLike, ScalarOperators
 from .relax import BaseFunc
 
@@ -122,13 +122,7 @@ class Buffer(Node):
                 f"`Buffer.strides`: the buffer `{self.name}` has {len(self.shape)} dimensions, "
                 f"but there are {len(self.strides)} strides"
             )
-        places = [0, *(p for p in self.axis_separators if isinstance(p, int)), len(self.shape)]
-        if places != sorted(places):
-            raise ValueError(
-                f"`Buffer.axis_separators`: those of the buffer `{self.name}` are places between "
-                f"its {len(self.shape)} dimensions, in their order, not "
-                f"{list(self.axis_separators)}"
-            )
+        check_axis_separators(self)
 
     @property
     def ndim(self) -> int:
