@@ -259,7 +259,7 @@ def promote(a: DataType, b: DataType) -> DataType | None:
     """The dtype in which values of `a` and `b` are combined, or None when they do not mix.
 
     Relax operators take operands of one dtype; this is the rule of scalar expressions in TIR.
-    A bool gives way to integers, those with a sign to those without, integers to floats, and the
+    A bool gives way to integers, those with a sign to those without, and integers to floats. The
     wider of two of a kind wins.
     """
     if a is b:

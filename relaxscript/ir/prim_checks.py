@@ -17,8 +17,8 @@ from relaxscript.dtypes import DataType
 from relaxscript.errors import Diagnostic, DiagnosticError, Nature
 
 __all__ = [
-    "check_axis_separators", "check_rank", "fits_float", "in_int64", "lanes", "number", "reason", "refused", "require_bool",
-    "require_same_dtype", "shorten", "whole",
+    "check_axis_separators", "check_rank", "fits_float", "in_int64", "lanes", "number", "reason",
+    "refused", "require_bool", "require_same_dtype", "shorten", "whole",
 ]  # fmt: skip
 
 MOST_BITS = 256
