@@ -37,7 +37,7 @@ HARMLESS = {"compile", "object.__getattr__", "sys._getframe", "builtins.id", "gc
 def is_ours(event, arguments):
     # Constructors of nodes are made when they are first used; and Python looks for the line of a
     # syntax error in the file that has the name of the text.
-    made = sys._getframe(2).f_code.co_filename.endswith("node.py")
+    made = sys._getframe(2).f_code.co_filename.endswith(("node.py", "inner_nodes.py"))
     return (event == "exec" and made) or (event == "open" and arguments[:2] == ("<text>", "rb"))
 
 def hear(event, arguments):
