@@ -1513,7 +1513,7 @@ def q_multiply_shift_per_axis(
     """A call of `tir.q_multiply_shift_per_axis`."""
 
 def reinterpret(dtype: _DType, value: _PrimExprLike) -> _PrimExpr:
-    """The value of `dtype` with the same bits."""
+    """The value of `dtype` with the same bits; one that has the dtype is itself."""
 
 def ret(val: _PrimExprLike, *, dtype: _DType | None = None) -> _PrimExpr:
     """A call of `tir.ret`; each operand is anything."""
