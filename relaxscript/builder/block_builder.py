@@ -420,10 +420,8 @@ class BlockBuilder(Normalizer):
 
 def _free_name(builder: BlockBuilder, wanted: str) -> str:
     """The name, made unique in the module and among functions that will be there."""
-    name, declared = (
-        wanted,
-        [f.global_var.name_hint for f in builder._frames if f.global_var is not None],
-    )
+    name = wanted
+    declared = {f.global_var.name_hint for f in builder._frames if f.global_var is not None}
     while name in builder._module or name in declared:
         name = builder.get_unique_name(wanted)
     return name

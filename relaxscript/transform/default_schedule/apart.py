@@ -10,7 +10,6 @@ from functools import reduce
 from itertools import combinations
 
 from relaxscript.ir.prim import INT64, Add, And, Call, Or, PrimExpr, const
-from relaxscript.ir.relax import Attrs
 from relaxscript.ir.scalar_functions import is_address_as_number, reinterpret
 from relaxscript.ir.stmt_functor import all_parts
 from relaxscript.ir.tir import Buffer, BufferStore, IfThenElse, PrimFunc
@@ -51,7 +50,7 @@ def arranged_where_apart(func: PrimFunc, made: PrimFunc, otherwise: PrimFunc) ->
                                                     ...
     """
     apart: list[PrimExpr] = [Or(_is_before(a, b), _is_before(b, a)) for a, b in _pairs(func)]
-    attrs = {name: value for name, value in (made.attrs or Attrs()).items() if name != NOALIAS}
+    attrs = {name: value for name, value in made.attrs.items() if name != NOALIAS}
     body = IfThenElse(reduce(And, apart), made.body, otherwise.body) if apart else made.body
     return made.replace(body=body, attrs=attrs)
 

@@ -46,17 +46,16 @@ class ApplyDefaultSchedule(PrimFuncPass):
     for elements that depend on where they are.
 
     Before rules see a function, blocks around several statements become these (`open_blocks.py`).
-    Loops become such of int64 (`wide_indices.py`). Axes that are
-    indexed as several, `C[i * 64 + j]`, become these (`split_axes.py`). So do loops that are
-    divided (`loops_of_quotients.py`), while tiles of a block become loops over all of its axes
-    (`loops_of_axes.py`). Each statement has a nest of its own (`distributed_loops.py`), in the
-    order of the result (`ordered_loops.py`). A scalar becomes a buffer for that
-    (`expanded_scalars.py`). Reductions that begin under a condition begin before it
-    (`conditional_inits.py`). What is done in the last iteration is done behind the loop
-    (`conditional_ends.py`). An element that a condition gives one value or another is stored once
-    (`stored_choices.py`). Each begins with a neutral value (`neutral_starts.py`), and what
-    conditions choose for it is stored before (`chosen_values.py`). Results that are stored again
-    get others before (`renamed_results.py`).
+    Loops become such of int64 (`wide_indices.py`). Axes that are indexed as several, `C[i * 64 +
+    j]`, become these (`split_axes.py`). So do loops that are divided (`loops_of_quotients.py`),
+    while tiles of a block become loops over all of its axes (`loops_of_axes.py`). Each statement
+    has a nest of its own (`distributed_loops.py`), in the order of the result (`ordered_loops.py`).
+    A scalar becomes a buffer for that (`expanded_scalars.py`). Reductions that begin under a
+    condition begin before it (`conditional_inits.py`). What is done in the last iteration is done
+    behind the loop (`conditional_ends.py`). An element that a condition gives one value or another
+    is stored once (`stored_choices.py`). Each begins with a neutral value (`neutral_starts.py`),
+    and what conditions choose for it is stored before (`chosen_values.py`). Results that are stored
+    again get others before (`renamed_results.py`).
 
     Functions that do not promise `tir.noalias` are arranged for arrays that share no memory. For
     others they do what they did, by a comparison of addresses (`apart.py`).
@@ -110,7 +109,7 @@ class ApplyDefaultSchedule(PrimFuncPass):
 
 
 def _rule_of(made: PrimFunc | None) -> Any:
-    return None if made is None or made.attrs is None else made.attrs.get(SCHEDULE)
+    return None if made is None else made.attrs.get(SCHEDULE)
 
 
 def _name_of(rule: Rule) -> str:

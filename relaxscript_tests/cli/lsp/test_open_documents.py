@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
+import weakref
 
 import pytest
 from lsprotocol.types import TextDocumentContentChangeWholeDocument
 
-from relaxscript.cli.lsp import open_documents
+from relaxscript.cli.lsp import open_documents, quiet_collector
 from relaxscript.cli.lsp.open_documents import OpenDocuments
 from relaxscript_tests.cli.lsp.texts import DIGITS, document
 from relaxscript_tests.cli.programs import BAD
@@ -61,6 +63,34 @@ def test_a_document_is_read_when_it_is_opened_and_when_it_changes(published):
 
     run(published, steps)
     assert published.seen == [("file:///model.py", 1, ["RX0101"]), ("file:///model.py", 2, [])]
+
+
+class Cycle:
+    """An object that only the collector frees."""
+
+    def __init__(self):
+        self.itself = self
+
+
+def test_garbage_goes_once_a_text_is_read_and_not_before(published, monkeypatch):
+    monkeypatch.setattr(quiet_collector, "QUIET", 0.0)
+
+    async def steps():
+        text = document(DIGITS)
+        garbage = weakref.ref(Cycle())
+        published.documents.open(text)
+        assert published.documents.collector.waits is None
+        await published.documents.newest(text.uri)
+        assert garbage() is not None
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert garbage() is None
+
+    gc.disable()
+    try:
+        run(published, steps)
+    finally:
+        gc.enable()
 
 
 def test_what_is_typed_at_once_is_read_once(published):
