@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -91,8 +92,9 @@ def test_many_calls_leave_no_more_memory_than_few(load, called):
         gc.collect()
         return sys.getallocatedblocks()
 
-    before = calls(WARM)
-    assert calls(CALLS) - before < CALLS // 2  # a leak is one at least for each call
+    counts = [calls(WARM), calls(CALLS), calls(CALLS)]
+    # A leak is one at least for each call, whenever. What something else keeps once is none.
+    assert min(b - a for a, b in pairwise(counts)) < CALLS // 2
 
 
 LAYER = """
